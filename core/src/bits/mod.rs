@@ -1,0 +1,9 @@
+//! Bits in words, and the instructions that move them: the only `unsafe` of the library.
+
+mod lines;
+mod packed;
+mod prefetch;
+
+pub use lines::{LINE_WORDS, Lines};
+pub use packed::Packed;
+pub use prefetch::prefetch;

@@ -1,0 +1,151 @@
+//! An array of b-bit integers without gaps.
+//!
+//! Integer `i` occupies bits `b*i .. b*(i+1)` of the words taken as one long little-endian number;
+//! with b = 5, integer 12 is bits 60..65: four bits at the top of word 0 and one at the bottom of
+//! word 1.
+
+/// Integers of `width` bits each, 1 to 64.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Packed {
+    /// The bits, and one spare word, so that an integer can be read with two loads wherever it
+    /// lies. Bits beyond the last integer are zero.
+    words: Vec<u64>,
+    width: u32,
+    len: usize,
+}
+
+impl Packed {
+    /// `len` zeros of `width` bits.
+    ///
+    /// # Panics
+    ///
+    /// If `width` is not from 1 to 64.
+    pub fn new(width: u32, len: usize) -> Self {
+        assert!((1..=64).contains(&width), "width {width} is not from 1 to 64");
+        Self { words: vec![0; Self::words_for(width, len) + 1], width, len }
+    }
+
+    /// The array whose content [`as_words`](Self::as_words) gave; `None` if the words are not as
+    /// many as it has or bits are set beyond the last integer.
+    pub fn from_words(width: u32, len: usize, mut words: Vec<u64>) -> Option<Self> {
+        if !(1..=64).contains(&width) || words.len() != Self::words_for(width, len) {
+            return None;
+        }
+        let used = (width as usize * len) % 64;
+        if used != 0 && words.last().is_some_and(|last| last >> used != 0) {
+            return None;
+        }
+        words.reserve_exact(1);
+        words.push(0);
+        Some(Self { words, width, len })
+    }
+
+    /// Words that hold `len` integers of `width` bits.
+    pub const fn words_for(width: u32, len: usize) -> usize {
+        (width as usize * len).div_ceil(64)
+    }
+
+    /// Bytes on the heap for `len` integers of `width` bits.
+    pub const fn heap_bytes_for(width: u32, len: usize) -> u64 {
+        8 * (Self::words_for(width, len) as u64 + 1)
+    }
+
+    /// How many integers there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The integer at `index`.
+    ///
+    /// # Panics
+    ///
+    /// If `index` is out of bounds.
+    #[inline]
+    pub fn get(&self, index: usize) -> u64 {
+        assert!(index < self.len);
+        let (word, shift) = self.position(index);
+        let low = self.words[word] >> shift;
+        // Shifting by 64 - shift in two steps, because shift may be 0.
+        let high = (self.words[word + 1] << 1) << (63 - shift);
+        (low | high) & self.mask()
+    }
+
+    /// Replaces the integer at `index`; bits of `value` above the width are ignored.
+    ///
+    /// # Panics
+    ///
+    /// If `index` is out of bounds.
+    #[inline]
+    pub fn set(&mut self, index: usize, value: u64) {
+        assert!(index < self.len);
+        let (word, shift) = self.position(index);
+        let (mask, value) = (self.mask(), value & self.mask());
+        self.words[word] = self.words[word] & !(mask << shift) | value << shift;
+        if shift + self.width > 64 {
+            let done = 64 - shift;
+            self.words[word + 1] = self.words[word + 1] & !(mask >> done) | value >> done;
+        }
+    }
+
+    /// Whether some integer equals `value`.
+    pub fn contains(&self, value: u64) -> bool {
+        (0..self.len).any(|index| self.get(index) == value)
+    }
+
+    /// The bits as words; integers are packed from the lowest bit of the first word on.
+    pub fn as_words(&self) -> &[u64] {
+        &self.words[..self.words.len() - 1]
+    }
+
+    #[inline]
+    fn position(&self, index: usize) -> (usize, u32) {
+        let bit = index * self.width as usize;
+        (bit / 64, (bit % 64) as u32)
+    }
+
+    #[inline]
+    fn mask(&self) -> u64 {
+        u64::MAX >> (64 - self.width)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::remix;
+
+    /// Against a plain vector, for every width, with writes in random order.
+    #[test]
+    fn agrees_with_a_plain_vector() {
+        for width in 1..=64 {
+            for len in [1, 2, 63, 64, 65, 200] {
+                let mask = u64::MAX >> (64 - width);
+                let mut packed = Packed::new(width, len);
+                let mut plain = vec![0; len];
+                for step in 0..3 * len as u64 {
+                    let index = (remix(step, 1) % len as u64) as usize;
+                    let value = remix(step, 2);
+                    packed.set(index, value);
+                    plain[index] = value & mask;
+                }
+                let found: Vec<u64> = (0..len).map(|i| packed.get(i)).collect();
+                assert_eq!(found, plain, "width {width}, len {len}");
+                let words = packed.as_words().to_vec();
+                assert_eq!(Packed::from_words(width, len, words), Some(packed));
+            }
+        }
+    }
+
+    #[test]
+    fn stray_bits_and_wrong_lengths_are_refused() {
+        assert_eq!(Packed::from_words(5, 3, vec![1 << 15]), None);
+        assert_eq!(Packed::from_words(5, 3, vec![0, 0]), None);
+        assert_eq!(Packed::from_words(0, 3, vec![]), None);
+        assert!(Packed::from_words(5, 3, vec![(1 << 15) - 1]).is_some());
+    }
+}

@@ -1,0 +1,72 @@
+//! Parameters of a structure, and all that is known before its first byte is allocated.
+
+use std::fmt::Debug;
+
+use crate::codec::{Reader, Writer};
+use crate::error::Error;
+use crate::filter::{Filter, Promise};
+use crate::hash::Seed;
+use crate::plan::Goal;
+
+/// The parameters of one structure. Formulas over them answer what it will keep and cost.
+pub trait Blueprint: Debug + Send + Sync {
+    /// The structure's name in the catalog.
+    fn structure(&self) -> &'static str;
+
+    /// What the structure will keep.
+    fn promise(&self) -> Promise;
+
+    /// Bytes on the heap: exactly for structures of fixed size, and for those that adapt, when
+    /// they hold what the goal expects.
+    fn heap_bytes(&self) -> u64;
+
+    /// Cache lines that one insert-and-check touches on average, when none is in the cache. The
+    /// planner's measure of speed: it does not depend on the machine.
+    fn lines_touched(&self) -> f64;
+
+    /// The parameters by name, for people.
+    fn fields(&self) -> Vec<(&'static str, String)>;
+
+    /// Writes the parameters as the snapshot stores them.
+    fn write_parameters(&self, out: &mut Writer);
+
+    /// Allocates the empty structure, and aborts if there is not enough memory: call
+    /// [`build`](#method.build), which asks first. `seed` drives its random choices, if it makes any.
+    fn allocate(&self, seed: Seed) -> Box<dyn Filter>;
+}
+
+impl dyn Blueprint {
+    /// The empty structure, or an error if the machine will not give the memory.
+    pub fn build(&self, seed: Seed) -> Result<Box<dyn Filter>, Error> {
+        let bytes = self.heap_bytes();
+        // Reserving and giving back costs nothing: pages are only touched when written.
+        let reserved = usize::try_from(bytes)
+            .is_ok_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok());
+        if reserved { Ok(self.allocate(seed)) } else { Err(Error::OutOfMemory { bytes }) }
+    }
+}
+
+/// What a structure provides to join the catalog: see [`Row::of`](crate::catalog::Row::of).
+pub trait Structure: Filter + Sized + 'static {
+    /// Its parameters.
+    type Blueprint: Blueprint + 'static;
+
+    /// Its name in commands, plans and file names: lower case, words joined by hyphens.
+    const NAME: &'static str;
+
+    /// Its id in snapshots. Given once, never reused.
+    const FAMILY: u16;
+
+    /// What it is good at, in one clause that completes "it is chosen because it ...".
+    const STRENGTH: &'static str;
+
+    /// The parameters that reach a goal, or why none do.
+    fn propose(goal: &Goal) -> Result<Self::Blueprint, Unfit>;
+
+    /// Reads what [`Blueprint::write_parameters`] and [`Filter::write_payload`] wrote.
+    fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error>;
+}
+
+/// Why a structure cannot reach a goal, completing the sentence "it ...".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unfit(pub &'static str);

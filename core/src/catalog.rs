@@ -1,0 +1,62 @@
+//! The one list of structures.
+//!
+//! Snapshots, planner, command, module, contracts, golden files and lab all walk [`CATALOG`]. A new
+//! structure is one file that implements [`Structure`], and one row here; `tests/catalog.rs` then
+//! names whatever else it lacks.
+
+use crate::blueprint::{Blueprint, Structure, Unfit};
+use crate::codec::Reader;
+use crate::duplicates::CompactShortHash;
+use crate::error::Error;
+use crate::filter::Filter;
+use crate::plan::Goal;
+use crate::sliding::DoubleBuffer;
+
+/// Every structure, in the order in which they are listed to people.
+pub static CATALOG: &[Row] = &[Row::of::<DoubleBuffer>(), Row::of::<CompactShortHash>()];
+
+/// One structure, without its type.
+#[derive(Debug)]
+pub struct Row {
+    /// Its name: lower case, words joined by hyphens.
+    pub name: &'static str,
+    /// Its id in snapshots.
+    pub family: u16,
+    /// What it is good at, in one clause.
+    pub strength: &'static str,
+    /// The parameters that reach a goal, or why none do.
+    pub propose: fn(&Goal) -> Result<Box<dyn Blueprint>, Unfit>,
+    /// Reads a filter from the parameters and the payload of a snapshot.
+    pub open: fn(&mut Reader<'_>, &mut Reader<'_>) -> Result<Box<dyn Filter>, Error>,
+}
+
+impl Row {
+    /// The row of a structure.
+    pub const fn of<S: Structure>() -> Self {
+        Row {
+            name: S::NAME,
+            family: S::FAMILY,
+            strength: S::STRENGTH,
+            propose: |goal| Ok(Box::new(S::propose(goal)?)),
+            open: |parameters, payload| Ok(Box::new(S::read(parameters, payload)?)),
+        }
+    }
+}
+
+/// The row with this name.
+pub fn row(name: &str) -> Option<&'static Row> {
+    CATALOG.iter().find(|row| row.name == name)
+}
+
+/// The row with this name, or an error that lists the names there are.
+pub fn row_named(name: &str) -> Result<&'static Row, Error> {
+    row(name).ok_or_else(|| Error::UnknownStructure {
+        found: name.to_owned(),
+        known: CATALOG.iter().map(|row| row.name).collect::<Vec<_>>().join(", "),
+    })
+}
+
+/// The row with this id in snapshots.
+pub fn row_of_family(family: u16) -> Option<&'static Row> {
+    CATALOG.iter().find(|row| row.family == family)
+}

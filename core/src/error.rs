@@ -1,0 +1,107 @@
+//! Everything that can go wrong with what comes from outside, in one list.
+//!
+//! Parameters, snapshots and goals come from users and files, so they give a [`Result`]; broken
+//! promises between our own parts panic. Every message says what was found and what to do about it.
+
+/// Why a parameter, a goal or a snapshot was refused.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A parameter is outside its range; choose a value as `expected` says.
+    #[error("{name} is {found}; it must be {expected}")]
+    Parameter {
+        /// The parameter, as the user knows it.
+        name: &'static str,
+        /// What was given.
+        found: String,
+        /// What is accepted.
+        expected: &'static str,
+    },
+
+    /// No structure reaches the goal; relax it as one of the reasons suggests.
+    #[error("nothing reaches this goal: {reasons}")]
+    NoPlan {
+        /// One reason per structure, `name: why`, separated by `; `.
+        reasons: String,
+    },
+
+    /// The machine does not give so much memory; choose a shorter window or a larger error.
+    #[error("{bytes} bytes of memory are not to be had; choose a shorter window or a larger error")]
+    OutOfMemory {
+        /// What was asked for.
+        bytes: u64,
+    },
+
+    /// No structure has this name; `known` lists those that exist.
+    #[error("there is no structure called {found:?}; choose one of: {known}")]
+    UnknownStructure {
+        /// The name that was asked for.
+        found: String,
+        /// All names, separated by commas.
+        known: String,
+    },
+
+    /// The bytes do not start like a snapshot; check that this is the right file.
+    #[error("not a lately snapshot: it does not start with the magic bytes")]
+    NotASnapshot,
+
+    /// Written by a newer release; upgrade to read it.
+    #[error(
+        "snapshot format {found} is newer than {newest}, the newest this release reads; upgrade lately"
+    )]
+    Version {
+        /// The newest version this release reads.
+        newest: u16,
+        /// The version in the snapshot.
+        found: u16,
+    },
+
+    /// The snapshot holds a structure this release does not know; upgrade to read it.
+    #[error("snapshot holds structure family {found}, unknown to this release; upgrade lately")]
+    Family {
+        /// The family id in the snapshot.
+        found: u16,
+    },
+
+    /// The snapshot ends too early; copy it again or fall back to an older one.
+    #[error("snapshot is cut short at {field}: {needed} bytes needed, {found} left")]
+    Truncated {
+        /// The field that could not be read.
+        field: &'static str,
+        /// Bytes that the field needs.
+        needed: u64,
+        /// Bytes that are left.
+        found: u64,
+    },
+
+    /// Two lengths in the snapshot disagree; it is damaged or forged.
+    #[error("snapshot is damaged: {field} declares {declared} but {found} is there")]
+    Length {
+        /// The field whose length is wrong.
+        field: &'static str,
+        /// The length that the header or the parameters declare.
+        declared: u64,
+        /// The length that is there.
+        found: u64,
+    },
+
+    /// The bytes changed since they were written; copy the snapshot again.
+    #[error("snapshot is damaged: checksum is {found:016x}, {declared:016x} was written")]
+    Checksum {
+        /// The checksum at the end of the snapshot.
+        declared: u64,
+        /// The checksum of the bytes before it.
+        found: u64,
+    },
+
+    /// A field of the snapshot has a value that its structure can never have.
+    #[error("snapshot is damaged: {field} is {found}; it must be {expected}")]
+    Field {
+        /// The field.
+        field: &'static str,
+        /// Its value.
+        found: u64,
+        /// What is accepted.
+        expected: &'static str,
+    },
+}

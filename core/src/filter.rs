@@ -1,0 +1,159 @@
+//! What structures can do: the traits, all over `u64` hashes, all usable as trait objects.
+//!
+//! The traits follow what can be *called*. What differs only in what is *kept* (a window by count
+//! or by time, fixed memory that may forget) is not a trait but data: the [`Promise`], which the
+//! contracts in `tests/` read and test.
+//!
+//! | Trait | Ability |
+//! |---|---|
+//! | [`Membership`] | seen in the window or not |
+//! | [`Counting`] | how often |
+//! | [`Removing`] | take back an insertion |
+//! | [`Filter`] | membership plus everything the command, the module and snapshots need |
+
+use std::fmt;
+
+use crate::blueprint::Blueprint;
+use crate::codec::Writer;
+use crate::rate::write_percent;
+use crate::window::{Slack, Time, Window};
+
+/// Answers whether a key was seen in the window.
+///
+/// Every call of an `insert` is one position in the stream, whatever it answers. `now` is the
+/// moment of the call; structures that count items ignore it.
+pub trait Membership {
+    /// Records a sighting, and says `true` when the key was not in the window, like
+    /// [`HashSet::insert`](std::collections::HashSet::insert). A repeat starts its window anew.
+    fn insert_hash(&mut self, hash: u64, now: Time) -> bool;
+
+    /// The same, but a repeat does not start its window anew: a key passes at most once per
+    /// window, however often it is repeated, and passes again afterwards.
+    fn insert_new_hash(&mut self, hash: u64, now: Time) -> bool;
+
+    /// Whether the key is in the window. Changes nothing.
+    fn contains_hash(&self, hash: u64, now: Time) -> bool;
+
+    /// Starts loading the memory that the next operation on this hash will read.
+    #[inline]
+    fn prefetch_hash(&self, hash: u64) {
+        let _ = hash;
+    }
+
+    /// [`insert_hash`](Self::insert_hash) for many: `new[i]` becomes the answer for `hashes[i]`.
+    ///
+    /// # Panics
+    ///
+    /// If the two slices differ in length.
+    fn insert_hashes(&mut self, hashes: &[u64], now: Time, new: &mut [bool]) {
+        assert_eq!(hashes.len(), new.len(), "one answer per hash");
+        for (hashes, new) in hashes.chunks(BATCH).zip(new.chunks_mut(BATCH)) {
+            for &hash in hashes {
+                self.prefetch_hash(hash);
+            }
+            for (&hash, new) in hashes.iter().zip(new) {
+                *new = self.insert_hash(hash, now);
+            }
+        }
+    }
+
+    /// [`contains_hash`](Self::contains_hash) for many: `seen[i]` becomes the answer for
+    /// `hashes[i]`.
+    ///
+    /// # Panics
+    ///
+    /// If the two slices differ in length.
+    fn contains_hashes(&self, hashes: &[u64], now: Time, seen: &mut [bool]) {
+        assert_eq!(hashes.len(), seen.len(), "one answer per hash");
+        for (hashes, seen) in hashes.chunks(BATCH).zip(seen.chunks_mut(BATCH)) {
+            for &hash in hashes {
+                self.prefetch_hash(hash);
+            }
+            for (&hash, seen) in hashes.iter().zip(seen) {
+                *seen = self.contains_hash(hash, now);
+            }
+        }
+    }
+}
+
+/// Keys whose memory is requested together: enough to overlap the misses, few enough that the
+/// first line is still in the nearest cache when its turn comes.
+pub(crate) const BATCH: usize = 32;
+
+/// Answers how often a key was seen in the window. Never less than the truth where its structure
+/// promises one-sided errors.
+pub trait Counting {
+    /// Records `times` sightings at once and says how often the key has now been seen.
+    fn add_hash(&mut self, hash: u64, times: u64, now: Time) -> u64;
+
+    /// How often the key was seen.
+    fn count_hash(&self, hash: u64, now: Time) -> u64;
+}
+
+/// Takes back insertions.
+pub trait Removing {
+    /// Takes back one insertion, and says whether there was one to take back. The caller must only
+    /// remove what was inserted: removing a key that merely collides makes another key vanish.
+    fn remove_hash(&mut self, hash: u64) -> bool;
+}
+
+/// Any structure of the catalog, chosen at run time.
+pub trait Filter: Membership + fmt::Debug + Send + Sync {
+    /// The parameters it was built with; they know its name, its promise and its size.
+    fn blueprint(&self) -> &dyn Blueprint;
+
+    /// Bytes on the heap at this moment, allocated by this structure.
+    fn heap_bytes(&self) -> u64;
+
+    /// The chance, at this moment, that a key never seen is reported as seen: computed from what
+    /// is stored now, where the promise speaks of the worst moment.
+    fn false_positive_rate(&self) -> f64;
+
+    /// Writes everything that is not in the blueprint.
+    fn write_payload(&self, out: &mut Writer);
+
+    /// This filter as a counter, if it counts.
+    fn as_counting(&mut self) -> Option<&mut dyn Counting> {
+        None
+    }
+
+    /// This filter as one that can take back insertions, if it can.
+    fn as_removing(&mut self) -> Option<&mut dyn Removing> {
+        None
+    }
+}
+
+/// What a structure keeps, whatever the stream: the contracts test every word of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Promise {
+    /// A key seen this lately is in the window.
+    pub window: Window,
+    /// A key this much older than the window may still be reported as seen.
+    pub slack: Slack,
+    /// The share of unseen keys, and of keys older than window and slack, reported as seen, at the
+    /// worst moment in the structure's life.
+    pub false_positives: f64,
+    /// The share of keys inside the window that are reported as new. Zero means never.
+    pub false_negatives: f64,
+}
+
+impl fmt::Display for Promise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.false_negatives == 0.0 {
+            write!(f, "never forgets {}", self.window)?;
+        } else {
+            write!(f, "remembers {}, forgetting ", self.window)?;
+            write_percent(f, self.false_negatives)?;
+            f.write_str(" of it")?;
+        }
+        match (self.window, self.slack) {
+            (Window::Ever, _) => {}
+            (_, Slack::Unlimited) => f.write_str("; may report older ones")?,
+            (_, Slack::Items(0)) => f.write_str(", and nothing older")?,
+            (_, slack) => write!(f, "; may report up to {slack} more")?,
+        }
+        f.write_str("; reports at most ")?;
+        write_percent(f, self.false_positives)?;
+        f.write_str(" of unseen keys as seen")
+    }
+}

@@ -1,0 +1,29 @@
+#![doc = include_str!("../README.md")]
+
+mod blueprint;
+mod error;
+mod lately;
+mod memory;
+mod rate;
+mod window;
+
+pub mod bits;
+pub mod catalog;
+pub mod codec;
+pub mod duplicates;
+pub mod filter;
+pub mod hash;
+pub mod plan;
+pub mod probability;
+pub mod quantity;
+pub mod sliding;
+pub mod split_block;
+
+pub use blueprint::{Blueprint, Structure, Unfit};
+pub use error::Error;
+pub use filter::{Counting, Filter, Membership, Promise, Removing};
+pub use hash::{Hashing, Seed};
+pub use lately::{Builder, Lately};
+pub use memory::Memory;
+pub use rate::ErrorRate;
+pub use window::{Slack, Span, Time, Window};

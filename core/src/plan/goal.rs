@@ -1,0 +1,98 @@
+//! What a user wants, without the name of any structure.
+
+use crate::error::Error;
+use crate::memory::Memory;
+use crate::rate::ErrorRate;
+use crate::window::{Slack, Window};
+
+/// What to remember, how well, and what to do with it.
+///
+/// ```
+/// use lately::plan::Goal;
+/// use lately::{ErrorRate, Window};
+///
+/// let goal = Goal::new(Window::Last(1_000_000), ErrorRate::new(0.001)?);
+/// let plans = goal.plans()?;
+/// assert!(plans[0].bytes <= plans[1].bytes);
+/// # Ok::<(), lately::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Goal {
+    /// How far back.
+    pub window: Window,
+    /// What is given: the error, and memory follows; or the memory, and the error follows.
+    pub limit: Limit,
+    /// How much older than the window a key may be and still be reported.
+    pub slack: Slack,
+    /// How many keys are expected in the window where the window itself does not say it. A hint:
+    /// it sizes plans, and promises hold whatever comes.
+    pub expected_items: Option<u64>,
+    /// Whether it must answer how often.
+    pub counting: bool,
+    /// Whether insertions must be taken back.
+    pub removing: bool,
+}
+
+/// The side of the bargain that is fixed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Limit {
+    /// At most this error; the planner finds the least memory.
+    Error(ErrorRate),
+    /// At most this memory; the planner finds the least error.
+    Memory(Memory),
+}
+
+impl From<ErrorRate> for Limit {
+    fn from(rate: ErrorRate) -> Self {
+        Limit::Error(rate)
+    }
+}
+
+impl From<Memory> for Limit {
+    fn from(memory: Memory) -> Self {
+        Limit::Memory(memory)
+    }
+}
+
+impl Goal {
+    /// A goal with any slack, without counting or removing.
+    pub fn new(window: Window, limit: impl Into<Limit>) -> Self {
+        Goal {
+            window,
+            limit: limit.into(),
+            slack: Slack::Unlimited,
+            expected_items: None,
+            counting: false,
+            removing: false,
+        }
+    }
+
+    /// How many keys the window holds, if that is known.
+    pub fn items(&self) -> Option<u64> {
+        match self.window {
+            Window::Last(n) => Some(n),
+            Window::Within(_) | Window::Ever => self.expected_items,
+        }
+    }
+
+    /// Whether a structure that may report keys up to `items` older than a count window will do.
+    pub fn allows_slack(&self, items: u64) -> bool {
+        match self.slack {
+            Slack::Items(most) => items <= most,
+            Slack::Time(_) => false,
+            Slack::Unlimited => true,
+        }
+    }
+
+    /// Refuses goals that contradict themselves.
+    pub fn validate(&self) -> Result<(), Error> {
+        self.window.validate()?;
+        let expected = match (self.window, self.slack) {
+            (Window::Last(_), Slack::Time(_)) => "a number of items for a window by count",
+            (Window::Within(_), Slack::Items(_)) => "a span of time for a window by time",
+            (Window::Ever, Slack::Items(_) | Slack::Time(_)) => "left out for a window without end",
+            _ => return Ok(()),
+        };
+        Err(Error::Parameter { name: "slack", found: self.slack.to_string(), expected })
+    }
+}

@@ -1,0 +1,52 @@
+//! Expectations that several formulas share; nothing about one structure.
+
+/// The mean of `f(j)` over a Poisson variable `j` with the given mean.
+///
+/// Sums outwards from the mode, where the weights are largest, until they no longer matter.
+pub fn poisson_mean(mean: f64, f: impl Fn(u64) -> f64) -> f64 {
+    if mean <= 0.0 {
+        return f(0);
+    }
+    // Weights relative to the mode's; dividing by their sum needs neither e^-mean nor factorials.
+    let mode = mean.floor() as u64;
+    let (mut sum, mut weights) = (f(mode), 1.0);
+    let mut weight = 1.0;
+    for j in (0..mode).rev() {
+        weight *= (j + 1) as f64 / mean;
+        if weight < NEGLIGIBLE {
+            break;
+        }
+        sum += weight * f(j);
+        weights += weight;
+    }
+    let mut weight = 1.0;
+    for j in mode + 1.. {
+        weight *= mean / j as f64;
+        if weight < NEGLIGIBLE {
+            break;
+        }
+        sum += weight * f(j);
+        weights += weight;
+    }
+    sum / weights
+}
+
+/// Relative weight below which a term cannot change a rate of 1e-9 in its ninth digit.
+const NEGLIGIBLE: f64 = 1e-20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn poisson_mean_of_known_functions() {
+        for mean in [0.0, 0.3, 1.0, 7.5, 64.0, 1e4] {
+            assert!((poisson_mean(mean, |_| 1.0) - 1.0).abs() < 1e-12);
+            assert!((poisson_mean(mean, |j| j as f64) - mean).abs() <= 1e-9 * mean);
+            let square = poisson_mean(mean, |j| (j * j) as f64);
+            assert!((square - mean * (mean + 1.0)).abs() <= 1e-9 * square);
+            let empty = poisson_mean(mean, |j| f64::from(j == 0));
+            assert!((empty - (-mean).exp()).abs() < 1e-12);
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! How far back "lately" reaches, and the time it is measured in.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::Error;
+use crate::quantity;
+
+/// How far back a structure must remember.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Window {
+    /// The last `n` insertions: a key whose previous insertion is at most `n` insertions back.
+    Last(u64),
+    /// The last span of time: a key inserted at most this long ago.
+    Within(Span),
+    /// Everything since the beginning.
+    Ever,
+}
+
+impl Window {
+    /// The longest count window accepted: positions in a stream stay far below `u64::MAX`.
+    pub const LONGEST: u64 = 1 << 48;
+
+    /// Refuses an empty window and one that no machine could hold.
+    pub fn validate(self) -> Result<Self, Error> {
+        match self {
+            Window::Last(n) if n == 0 || n > Self::LONGEST => Err(Error::Parameter {
+                name: "window",
+                found: n.to_string(),
+                expected: "from 1 to 2^48 items",
+            }),
+            Window::Within(span) if span.millis() == 0 => Err(Error::Parameter {
+                name: "window",
+                found: span.to_string(),
+                expected: "at least one millisecond",
+            }),
+            valid => Ok(valid),
+        }
+    }
+}
+
+impl fmt::Display for Window {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Window::Last(n) => write!(f, "the last {n} items"),
+            Window::Within(span) => write!(f, "the last {span}"),
+            Window::Ever => write!(f, "everything"),
+        }
+    }
+}
+
+/// How far beyond its window a structure may still report a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Slack {
+    /// Up to this many insertions longer than the window.
+    Items(u64),
+    /// Up to this much time longer than the window.
+    Time(Span),
+    /// No limit is promised; for [`Window::Ever`] there is nothing to limit.
+    Unlimited,
+}
+
+impl fmt::Display for Slack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Slack::Items(items) => write!(f, "{items} items"),
+            Slack::Time(span) => write!(f, "{span}"),
+            Slack::Unlimited => write!(f, "unlimited"),
+        }
+    }
+}
+
+/// A moment, in milliseconds since an epoch of the caller's choice.
+///
+/// The library never reads a clock: every operation is told the time. A moment earlier than one
+/// already seen is taken as the latest seen, so nothing stored is forgotten early.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Time(u64);
+
+impl Time {
+    /// The epoch itself; what to pass to structures that count items and ignore time.
+    pub const ZERO: Time = Time(0);
+
+    /// The moment this many milliseconds after the epoch.
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis)
+    }
+
+    /// Milliseconds since the epoch.
+    pub const fn millis(self) -> u64 {
+        self.0
+    }
+
+    /// The span from `earlier` to this moment; nothing if `earlier` is later.
+    pub const fn since(self, earlier: Time) -> Span {
+        Span(self.0.saturating_sub(earlier.0))
+    }
+}
+
+/// A length of time in milliseconds.
+///
+/// ```
+/// use lately::Span;
+///
+/// assert_eq!("10m".parse::<Span>()?, Span::from_millis(600_000));
+/// assert_eq!("1.5s".parse::<Span>()?.millis(), 1_500);
+/// assert_eq!(Span::from_millis(90_000).to_string(), "90s");
+/// # Ok::<(), lately::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Span(u64);
+
+impl Span {
+    /// A span of this many milliseconds.
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis)
+    }
+
+    /// Its length in milliseconds.
+    pub const fn millis(self) -> u64 {
+        self.0
+    }
+}
+
+/// Suffixes with their milliseconds; `ms` before `s` and `m`, which end or begin it.
+const UNITS: [(&str, u64); 6] = [
+    ("ms", 1),
+    ("s", 1_000),
+    ("m", 60_000),
+    ("h", 3_600_000),
+    ("d", 86_400_000),
+    ("w", 604_800_000),
+];
+
+impl FromStr for Span {
+    type Err = Error;
+
+    /// Reads `500ms`, `90s`, `10m`, `24h`, `7d`, `2w`. A unit is required.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let refusal = || Error::Parameter {
+            name: "span of time",
+            found: text.to_owned(),
+            expected: "a number with a unit (ms, s, m, h, d, w), such as 90s, 10m or 24h",
+        };
+        quantity::parse(text.trim(), &UNITS).map(Self).ok_or_else(refusal)
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let &(suffix, unit) = UNITS
+            .iter()
+            .rev()
+            .find(|&&(_, unit)| self.0 >= 2 * unit && self.0.is_multiple_of(unit))
+            .unwrap_or(&UNITS[0]);
+        write!(f, "{}{suffix}", self.0 / unit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_read_and_print_the_same() {
+        for text in ["1ms", "500ms", "90s", "10m", "24h", "7d", "2w", "36h"] {
+            assert_eq!(text.parse::<Span>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn spans_refuse_nonsense() {
+        for text in ["", "10", "s", "0s", "-1s", "1y", "0.0001ms", "1e40d", "99999999999999999999s"]
+        {
+            assert!(text.parse::<Span>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn empty_and_absurd_windows_are_refused() {
+        assert!(Window::Last(0).validate().is_err());
+        assert!(Window::Last(u64::MAX).validate().is_err());
+        assert!(Window::Within(Span::from_millis(0)).validate().is_err());
+        assert!(Window::Last(1).validate().is_ok());
+    }
+}
