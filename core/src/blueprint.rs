@@ -20,6 +20,12 @@ pub trait Blueprint: Debug + Send + Sync {
     /// they hold what the goal expects.
     fn heap_bytes(&self) -> u64;
 
+    /// Whether the structure grows and shrinks with what it holds, so that
+    /// [`heap_bytes`](Self::heap_bytes) is an estimate.
+    fn adapts(&self) -> bool {
+        false
+    }
+
     /// Cache lines that one insert-and-check touches on average, when none is in the cache. The
     /// planner's measure of speed: it does not depend on the machine.
     fn lines_touched(&self) -> f64;

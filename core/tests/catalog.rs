@@ -1,0 +1,67 @@
+//! Every structure of the catalog has what a structure needs; a failure names what is missing.
+
+#[path = "contracts/subjects.rs"]
+#[allow(dead_code)]
+mod subjects;
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lately::catalog::{CATALOG, Row};
+use lately::codec;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// What a row lacks, each as something to do.
+fn missing(name: &str, family: u16) -> Vec<String> {
+    let mut missing = Vec::new();
+    if !subjects::subjects().iter().any(|subject| subject.label.starts_with(&format!("{name} "))) {
+        missing.push(format!("{name}: contracts: add a goal it accepts to `goals` in subjects.rs"));
+    }
+    let golden = format!("core/tests/golden/{name}-v{}.bin", codec::VERSION);
+    if !root().join(&golden).exists() {
+        missing.push(format!("{name}: {golden}: run `cargo xtask golden`"));
+    }
+    for (document, wanted) in [
+        ("README.md", format!("`{name}`")),
+        ("CHANGELOG.md", format!("`{name}`")),
+        ("FORMAT.md", format!("| {family} | `{name}` |")),
+    ] {
+        let text = fs::read_to_string(root().join(document)).unwrap_or_default();
+        if !text.contains(&wanted) {
+            missing.push(format!("{name}: {document}: write about {wanted}"));
+        }
+    }
+    missing
+}
+
+#[test]
+fn nothing_is_missing() {
+    let missing: Vec<String> =
+        CATALOG.iter().flat_map(|row| missing(row.name, row.family)).collect();
+    assert!(missing.is_empty(), "\n{}", missing.join("\n"));
+}
+
+#[test]
+fn a_structure_without_anything_is_noticed() {
+    let missing = missing("ghost", 60_000).join("\n");
+    for part in ["contracts", "golden", "README.md", "CHANGELOG.md", "FORMAT.md"] {
+        assert!(missing.contains(part), "{part} is not asked for:\n{missing}");
+    }
+}
+
+#[test]
+fn names_and_families_are_unique_and_well_formed() {
+    let mut names = HashMap::new();
+    let mut families = HashMap::new();
+    for row in CATALOG {
+        let Row { name, family, strength, .. } = row;
+        assert!(names.insert(name, ()).is_none(), "two structures are called {name}");
+        assert!(families.insert(family, ()).is_none(), "two structures have family {family}");
+        assert!(name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{name}");
+        assert!(!strength.is_empty() && !strength.ends_with('.'), "{name}: {strength}");
+    }
+}

@@ -1,0 +1,130 @@
+//! The promises, stated once as generic functions and run on every row of the catalog.
+//!
+//! A structure joins by being in the catalog: [`subjects`] asks every row for parameters on a grid
+//! of goals. Each contract is also run on filters with a planted fault, and must catch it.
+
+#[path = "contracts/broken.rs"]
+mod broken;
+#[path = "contracts/counting.rs"]
+mod counting;
+#[path = "contracts/membership.rs"]
+mod membership;
+#[path = "contracts/model.rs"]
+mod model;
+#[path = "contracts/snapshot.rs"]
+mod snapshot;
+#[path = "contracts/subjects.rs"]
+mod subjects;
+#[path = "contracts/timed.rs"]
+mod timed;
+
+use broken::{Fault, with_fault};
+use model::{Flaw, model};
+use subjects::{Subject, subjects};
+
+/// Runs a contract on every subject that it applies to, and demands that there is one.
+fn on_every(applies: fn(&Subject) -> bool, contract: fn(&Subject)) {
+    let subjects: Vec<Subject> = subjects().into_iter().filter(applies).collect();
+    assert!(!subjects.is_empty(), "no structure of the catalog can be held to this contract");
+    for subject in &subjects {
+        eprintln!("{}", subject.label);
+        contract(subject);
+    }
+}
+
+/// Runs a contract on the exact model too, so that it is known to hold for something before the
+/// first structure with its ability arrives.
+fn on_all_and_model(applies: fn(&Subject) -> bool, contract: fn(&Subject)) {
+    let subjects = subjects().into_iter().filter(applies);
+    for subject in subjects.chain([model(Flaw::None)]) {
+        eprintln!("{}", subject.label);
+        contract(&subject);
+    }
+}
+
+/// Demands that a contract fails on a filter with this fault.
+fn must_catch(fault: Fault, contract: fn(&Subject)) {
+    must_fail(&with_fault(fault), contract);
+}
+
+/// Demands that a contract fails on the model with this flaw.
+fn must_catch_flaw(flaw: Flaw, contract: fn(&Subject)) {
+    must_fail(&model(flaw), contract);
+}
+
+fn must_fail(subject: &Subject, contract: fn(&Subject)) {
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| contract(subject)));
+    assert!(outcome.is_err(), "{} was not noticed", subject.label);
+}
+
+#[test]
+fn windows_by_count_are_remembered_and_errors_stay_rare() {
+    on_every(Subject::counts_items, membership::keeps_its_window);
+    must_catch(Fault::Amnesiac, membership::keeps_its_window);
+    must_catch(Fault::OffByOne, membership::keeps_its_window);
+    must_catch(Fault::Liar, membership::keeps_its_window);
+    must_catch(Fault::NeverForgets, membership::keeps_its_window);
+}
+
+#[test]
+fn a_repeat_passes_once_per_window_if_it_must_not_refresh() {
+    on_every(Subject::counts_items, membership::passes_once_per_window);
+    must_catch(Fault::AlwaysRefreshes, membership::passes_once_per_window);
+    must_catch(Fault::Amnesiac, membership::passes_once_per_window);
+}
+
+#[test]
+fn looking_changes_nothing_and_tells_what_inserting_would() {
+    on_every(|_| true, membership::looking_is_free_and_true);
+    must_catch(Fault::BlindEye, membership::looking_is_free_and_true);
+}
+
+#[test]
+fn many_at_once_answer_like_one_by_one() {
+    on_every(|_| true, membership::batches_equal_singles);
+    must_catch(Fault::SloppyBatch, membership::batches_equal_singles);
+}
+
+#[test]
+fn a_count_window_does_not_look_at_the_clock() {
+    on_every(Subject::counts_items, membership::ignores_time);
+    must_catch(Fault::ClockWatcher, membership::ignores_time);
+}
+
+#[test]
+fn memory_is_what_the_blueprint_says() {
+    on_every(|_| true, membership::heap_is_as_planned);
+    must_catch(Fault::Hoarder, membership::heap_is_as_planned);
+}
+
+#[test]
+fn the_estimate_of_the_error_is_right() {
+    on_every(|_| true, membership::estimates_its_error);
+    must_catch(Fault::Optimist, membership::estimates_its_error);
+}
+
+#[test]
+fn a_snapshot_in_the_middle_of_a_stream_changes_no_later_answer() {
+    on_every(|_| true, snapshot::saving_changes_nothing);
+    must_catch(Fault::LosesStateOnSave, snapshot::saving_changes_nothing);
+}
+
+#[test]
+fn windows_by_time_are_remembered_and_errors_stay_rare() {
+    on_all_and_model(Subject::measures_time, timed::keeps_its_span);
+    must_catch_flaw(Flaw::ForgetsEarly, timed::keeps_its_span);
+    must_catch_flaw(Flaw::Rewinds, timed::keeps_its_span);
+}
+
+#[test]
+fn windows_by_time_are_forgotten_without_an_insertion() {
+    on_all_and_model(Subject::measures_time, timed::forgets_when_idle);
+    must_catch_flaw(Flaw::SleepsWhenIdle, timed::forgets_when_idle);
+}
+
+#[test]
+fn counts_are_never_too_small_and_seldom_too_large() {
+    on_all_and_model(Subject::counts_sightings, counting::never_undercounts);
+    must_catch_flaw(Flaw::Undercounts, counting::never_undercounts);
+    must_catch_flaw(Flaw::Overcounts, counting::never_undercounts);
+}

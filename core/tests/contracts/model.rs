@@ -1,0 +1,150 @@
+//! An exact filter that measures time and counts, and the same with a planted fault.
+//!
+//! It shows that the contracts of abilities can be kept at all, and that they notice when not.
+
+use std::collections::HashMap;
+
+use lately::codec::Writer;
+use lately::{Blueprint, Counting, Filter, Membership, Promise, Seed, Slack, Span, Time, Window};
+use testkit::oracle::{Counts, Within};
+
+use crate::subjects::Subject;
+
+/// What is wrong, if anything.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Flaw {
+    /// Nothing.
+    None,
+    /// Keeps a millisecond less than it promises.
+    ForgetsEarly,
+    /// Never forgets while nothing is inserted.
+    SleepsWhenIdle,
+    /// Believes a clock that goes back, and with it stamps keys older than they are.
+    Rewinds,
+    /// Loses one sighting in a thousand.
+    Undercounts,
+    /// Adds two where it should add one for one key in ten.
+    Overcounts,
+}
+
+const SPAN: Span = Span::from_millis(100);
+
+/// A subject that builds exact filters with this flaw.
+pub fn model(flaw: Flaw) -> Subject {
+    Subject::of(Box::new(ModelBlueprint { flaw }))
+}
+
+#[derive(Debug, Clone, Copy)]
+struct ModelBlueprint {
+    flaw: Flaw,
+}
+
+impl Blueprint for ModelBlueprint {
+    fn structure(&self) -> &'static str {
+        "model"
+    }
+
+    fn promise(&self) -> Promise {
+        Promise {
+            window: Window::Within(SPAN),
+            slack: Slack::Time(Span::from_millis(0)),
+            false_positives: 0.001,
+            false_negatives: 0.0,
+        }
+    }
+
+    fn heap_bytes(&self) -> u64 {
+        0
+    }
+
+    fn lines_touched(&self) -> f64 {
+        1.0
+    }
+
+    fn fields(&self) -> Vec<(&'static str, String)> {
+        vec![("flaw", format!("{:?}", self.flaw))]
+    }
+
+    fn write_parameters(&self, _out: &mut Writer) {}
+
+    fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
+        let kept = SPAN.millis() - u64::from(self.flaw == Flaw::ForgetsEarly);
+        Box::new(Model {
+            blueprint: *self,
+            seen: Within::new(kept),
+            stamps: HashMap::new(),
+            counts: Counts::new(),
+            additions: 0,
+        })
+    }
+}
+
+#[derive(Debug)]
+struct Model {
+    blueprint: ModelBlueprint,
+    seen: Within,
+    /// When each key was last inserted, by the clock as given.
+    stamps: HashMap<u64, u64>,
+    counts: Counts,
+    additions: u64,
+}
+
+impl Membership for Model {
+    fn insert_hash(&mut self, hash: u64, now: Time) -> bool {
+        let now = now.millis();
+        let before = self.stamps.insert(hash, now);
+        let new = self.seen.insert(hash, now);
+        match self.blueprint.flaw {
+            Flaw::Rewinds => before.is_none_or(|before| before + SPAN.millis() < now),
+            _ => new,
+        }
+    }
+
+    fn insert_new_hash(&mut self, hash: u64, now: Time) -> bool {
+        self.seen.insert_new(hash, now.millis())
+    }
+
+    fn contains_hash(&self, hash: u64, now: Time) -> bool {
+        match self.blueprint.flaw {
+            Flaw::SleepsWhenIdle => self.seen.contains(hash, self.seen.clock_ms()),
+            _ => self.seen.contains(hash, now.millis()),
+        }
+    }
+}
+
+impl Counting for Model {
+    fn add_hash(&mut self, hash: u64, times: u64, _now: Time) -> u64 {
+        self.additions += 1;
+        let times = match self.blueprint.flaw {
+            Flaw::Undercounts if self.additions.is_multiple_of(1000) => times - 1,
+            Flaw::Overcounts if hash.is_multiple_of(10) => times + 1,
+            _ => times,
+        };
+        self.counts.add(hash, times);
+        self.counts.count(hash)
+    }
+
+    fn count_hash(&self, hash: u64, _now: Time) -> u64 {
+        self.counts.count(hash)
+    }
+}
+
+impl Filter for Model {
+    fn blueprint(&self) -> &dyn Blueprint {
+        &self.blueprint
+    }
+
+    fn heap_bytes(&self) -> u64 {
+        0
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        0.0
+    }
+
+    fn write_payload(&self, _out: &mut Writer) {}
+
+    fn as_counting(&mut self) -> Option<&mut dyn Counting> {
+        Some(self)
+    }
+}

@@ -1,0 +1,110 @@
+//! What the contracts are run on: every row of the catalog, on a grid of goals.
+
+use lately::catalog::CATALOG;
+use lately::plan::Goal;
+use lately::{Blueprint, ErrorRate, Filter, Memory, Promise, Seed, Slack, Span, Window};
+
+/// A way to build filters that all make the same promise.
+pub struct Subject {
+    /// Structure and parameters, for messages.
+    pub label: String,
+    /// What it promises.
+    pub promise: Promise,
+    /// Bytes that its blueprint plans; `None` if it adapts to what it holds.
+    pub planned_bytes: Option<u64>,
+    /// Cache lines that an operation touches: slow structures get shorter streams.
+    pub lines: f64,
+    /// Builds an empty one with this seed.
+    pub build: Box<dyn Fn(u64) -> Box<dyn Filter>>,
+}
+
+impl Subject {
+    pub fn of(blueprint: Box<dyn Blueprint>) -> Self {
+        Subject {
+            label: format!("{} {:?}", blueprint.structure(), blueprint.fields()),
+            promise: blueprint.promise(),
+            planned_bytes: (!blueprint.adapts()).then(|| blueprint.heap_bytes()),
+            lines: blueprint.lines_touched(),
+            build: Box::new(move |seed| blueprint.build(Seed(seed)).unwrap()),
+        }
+    }
+
+    /// Whether it keeps a window by count and never forgets inside it.
+    pub fn counts_items(&self) -> bool {
+        matches!(self.promise.window, Window::Last(_)) && self.promise.false_negatives == 0.0
+    }
+
+    /// Whether it keeps a window by time.
+    pub fn measures_time(&self) -> bool {
+        matches!(self.promise.window, Window::Within(_))
+    }
+
+    /// Whether it says how often.
+    pub fn counts_sightings(&self) -> bool {
+        (self.build)(0).as_counting().is_some()
+    }
+
+    /// Insertions for a contract that must see many windows go by.
+    pub fn steps(&self) -> usize {
+        let affordable = 3e6 / self.lines;
+        (10.0 * self.cycle()).max(3_000.0).min(affordable).max(1.2 * self.cycle()) as usize
+    }
+
+    /// Insertions for a contract that must see a window or two.
+    pub fn few_steps(&self) -> usize {
+        (2.5 * self.cycle()).clamp(1_500.0, 50_000.0) as usize
+    }
+
+    /// Insertions until everything has been replaced.
+    fn cycle(&self) -> f64 {
+        match (self.promise.window, self.promise.slack) {
+            (Window::Last(window), Slack::Items(slack)) => (window + slack) as f64,
+            (Window::Last(window), _) => 2.0 * window as f64,
+            _ => 2_000.0,
+        }
+    }
+
+    /// The window and the slack of a subject that counts items.
+    pub fn window_and_slack(&self) -> (u64, Option<u64>) {
+        let Window::Last(window) = self.promise.window else {
+            panic!("{} does not count items", self.label);
+        };
+        match self.promise.slack {
+            Slack::Items(slack) => (window, Some(slack)),
+            _ => (window, None),
+        }
+    }
+}
+
+/// Every row on every goal that it accepts.
+pub fn subjects() -> Vec<Subject> {
+    let goals = goals();
+    let rows = CATALOG.iter();
+    rows.flat_map(|row| goals.iter().filter_map(|goal| (row.propose)(goal).ok()))
+        .map(Subject::of)
+        .collect()
+}
+
+/// Windows around the sizes where structures change: one item, one bin, a few bins, many.
+pub fn goals() -> Vec<Goal> {
+    let rate = |rate| ErrorRate::new(rate).unwrap();
+    let mut goals = Vec::new();
+    for window in [1, 2, 3, 63, 64, 65, 1_000, 5_000] {
+        for error in [0.1, 0.01, 0.0001] {
+            goals.push(Goal::new(Window::Last(window), rate(error)));
+        }
+    }
+    goals.push(Goal { slack: Slack::Items(100), ..Goal::new(Window::Last(2_000), rate(0.01)) });
+    goals.push(Goal::new(Window::Last(500), Memory::from_bytes(1_500)));
+    for millis in [1, 10, 1_000] {
+        let window = Window::Within(Span::from_millis(millis));
+        goals.push(Goal { expected_items: Some(1_000), ..Goal::new(window, rate(0.01)) });
+    }
+    for error in [0.1, 0.001] {
+        goals.push(Goal::new(Window::Ever, rate(error)));
+        goals.push(Goal { removing: true, ..Goal::new(Window::Ever, rate(error)) });
+        let counting = Goal { counting: true, ..Goal::new(Window::Ever, rate(error)) };
+        goals.push(Goal { expected_items: Some(5_000), ..counting });
+    }
+    goals
+}

@@ -1,0 +1,60 @@
+//! Snapshots written by every release, byte for byte.
+//!
+//! `golden/NAME-vVERSION.bin` holds the sample of each structure as the release that introduced the
+//! format version wrote it. All of them must open; those of the current version must also be what
+//! we write today. `cargo xtask golden` writes the files that are missing, and never changes one.
+
+mod samples;
+
+use std::fs;
+use std::path::PathBuf;
+
+use lately::catalog::CATALOG;
+use lately::{Time, codec};
+use samples::{HASHING, KEYS, key_hash, moment, sample, samples};
+
+fn golden_file(name: &str, version: u16) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}-v{version}.bin"))
+}
+
+#[test]
+fn we_write_what_we_always_wrote() {
+    for (row, filter) in samples() {
+        let path = golden_file(row.name, codec::VERSION);
+        let bytes = codec::save(&*filter, HASHING);
+        if !path.exists() && std::env::var_os("LATELY_WRITE_GOLDEN").is_some() {
+            fs::write(&path, &bytes).unwrap();
+        }
+        let golden = fs::read(&path).unwrap_or_else(|error| {
+            panic!("{}: {error}; `cargo xtask golden` writes it", path.display())
+        });
+        assert!(golden == bytes, "{} is no longer written as in {}", row.name, path.display());
+    }
+}
+
+#[test]
+fn we_read_all_that_was_ever_written() {
+    for row in CATALOG {
+        for version in 1..=codec::VERSION {
+            let path = golden_file(row.name, version);
+            let Ok(golden) = fs::read(&path) else { continue };
+            let (mut opened, hashing) = codec::open(&golden).unwrap();
+            assert_eq!(hashing, HASHING);
+            let mut fresh = sample(row);
+            let now = moment(KEYS);
+            for i in 0..KEYS {
+                let (hash, name) = (key_hash(i), row.name);
+                assert_eq!(
+                    opened.contains_hash(hash, now),
+                    fresh.contains_hash(hash, now),
+                    "{name}"
+                );
+            }
+            for i in KEYS / 2..2 * KEYS {
+                let later = Time::from_millis(now.millis() + i);
+                let (a, b) = (key_hash(i), later);
+                assert_eq!(opened.insert_hash(a, b), fresh.insert_hash(a, b), "{}", row.name);
+            }
+        }
+    }
+}

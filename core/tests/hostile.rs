@@ -1,0 +1,165 @@
+//! Damaged and forged snapshots: an error, never a panic, never memory that the input does not
+//! justify.
+
+mod samples;
+
+use std::alloc::System;
+use std::sync::Mutex;
+
+use lately::codec::{self, CHECKSUM_BYTES, HEADER_BYTES, MAGIC};
+use lately::hash::remix;
+use lately::{Error, Filter, Hashing};
+use samples::{HASHING, KEYS, key_hash, moment, samples};
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use xxhash_rust::xxh3::xxh3_64;
+
+#[global_allocator]
+static HEAP: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// Tests take turns, so that the heap's count is each one's own.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// Opens bytes, and fails if that allocated more than twice the input and a megabyte, all
+/// allocations added up.
+fn open(bytes: &[u8]) -> Result<Box<dyn Filter>, Error> {
+    let region = Region::new(HEAP);
+    let opened = codec::open(bytes);
+    let allocated = region.change().bytes_allocated;
+    let justified = 2 * bytes.len() + (1 << 20);
+    assert!(allocated <= justified, "{allocated} bytes for an input of {}", bytes.len());
+    opened.map(|(filter, _)| filter)
+}
+
+/// The bytes with a checksum that fits them.
+fn forge(mut bytes: Vec<u8>) -> Vec<u8> {
+    let end = bytes.len() - CHECKSUM_BYTES;
+    let checksum = xxh3_64(&bytes[..end]).to_le_bytes();
+    bytes[end..].copy_from_slice(&checksum);
+    bytes
+}
+
+/// The snapshot of every sample.
+fn snapshots() -> Vec<(&'static str, Vec<u8>)> {
+    let snapshot = |filter: &dyn Filter| codec::save(filter, HASHING);
+    samples().iter().map(|(row, filter)| (row.name, snapshot(&**filter))).collect()
+}
+
+/// Uses a filter that a forged snapshot gave: answers may be anything, but they must come.
+fn exercise(mut filter: Box<dyn Filter>) {
+    for i in 0..2 * KEYS {
+        filter.contains_hash(key_hash(i), moment(i));
+        filter.insert_hash(key_hash(i), moment(i));
+        filter.insert_new_hash(key_hash(i + 7), moment(i));
+    }
+    filter.false_positive_rate();
+    codec::save(&*filter, HASHING);
+}
+
+#[test]
+fn truncated_at_every_byte() {
+    let _turn = TURN.lock();
+    for (name, bytes) in snapshots() {
+        for length in 0..bytes.len() {
+            assert!(open(&bytes[..length]).is_err(), "{name}: cut to {length}");
+        }
+        assert!(open(&bytes).is_ok());
+    }
+}
+
+#[test]
+fn every_bit_flipped() {
+    let _turn = TURN.lock();
+    for (name, bytes) in snapshots() {
+        for bit in 0..8 * bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert!(open(&damaged).is_err(), "{name}: bit {bit}");
+        }
+    }
+}
+
+#[test]
+fn every_bit_forged() {
+    let _turn = TURN.lock();
+    for (_, bytes) in snapshots() {
+        for bit in 0..8 * (bytes.len() - CHECKSUM_BYTES) {
+            let mut forged = bytes.clone();
+            forged[bit / 8] ^= 1 << (bit % 8);
+            if let Ok(filter) = open(&forge(forged)) {
+                exercise(filter);
+            }
+        }
+    }
+}
+
+#[test]
+fn random_words_forged_into_parameters_and_payload() {
+    let _turn = TURN.lock();
+    for (_, bytes) in snapshots() {
+        for round in 0..4_000 {
+            let mut forged = bytes.clone();
+            let last = bytes.len() - CHECKSUM_BYTES - 8;
+            let at = HEADER_BYTES + (remix(round, 1) % (last - HEADER_BYTES + 1) as u64) as usize;
+            let small = remix(round, 2) >> (remix(round, 3) % 64);
+            forged[at..at + 8].copy_from_slice(&small.to_le_bytes());
+            if let Ok(filter) = open(&forge(forged)) {
+                exercise(filter);
+            }
+        }
+    }
+}
+
+#[test]
+fn lengths_that_promise_more_than_there_is() {
+    let _turn = TURN.lock();
+    for (name, bytes) in snapshots() {
+        for (offset, size) in [(32, 4), (36, 8)] {
+            let mut forged = bytes.clone();
+            forged[offset..offset + size].fill(0xff);
+            let error = open(&forge(forged)).unwrap_err();
+            assert!(matches!(error, Error::Truncated { .. }), "{name}: {error}");
+        }
+    }
+}
+
+#[test]
+fn bytes_after_the_end() {
+    let _turn = TURN.lock();
+    for (name, mut bytes) in snapshots() {
+        bytes.push(0);
+        assert!(matches!(open(&bytes), Err(Error::Length { .. })), "{name}");
+    }
+}
+
+#[test]
+fn another_kind_of_file() {
+    let _turn = TURN.lock();
+    for bytes in [&b"{\"a\": 1}"[..], b"REDIS0011", &[0; 100], &[0xff; 100]] {
+        assert_eq!(open(bytes).unwrap_err(), Error::NotASnapshot);
+    }
+    assert!(matches!(open(&MAGIC[..3]), Err(Error::Truncated { .. })));
+    assert!(matches!(open(b""), Err(Error::Truncated { .. })));
+}
+
+#[test]
+fn written_by_a_newer_release() {
+    let _turn = TURN.lock();
+    let (_, bytes) = snapshots().swap_remove(0);
+    let mut newer = bytes.clone();
+    newer[8..10].copy_from_slice(&(codec::VERSION + 1).to_le_bytes());
+    let error = open(&newer).unwrap_err();
+    assert_eq!(error, Error::Version { newest: codec::VERSION, found: codec::VERSION + 1 });
+    assert!(error.to_string().contains("upgrade"));
+    let mut unknown = bytes;
+    unknown[10..12].copy_from_slice(&u16::MAX.to_le_bytes());
+    assert_eq!(open(&forge(unknown)).unwrap_err(), Error::Family { found: u16::MAX });
+}
+
+#[test]
+fn the_secret_key_survives() {
+    let _turn = TURN.lock();
+    let (_, filter) = samples().swap_remove(0);
+    let hashing = Hashing::Keyed([9; 16]);
+    let (_, opened) = codec::open(&codec::save(&*filter, hashing)).unwrap();
+    assert_eq!(opened, hashing);
+}

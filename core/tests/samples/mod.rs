@@ -1,0 +1,51 @@
+//! One small filter of every structure, filled the same way forever: what golden files hold and
+//! what hostile tests damage.
+
+use lately::catalog::{CATALOG, Row};
+use lately::plan::Goal;
+use lately::{Blueprint, ErrorRate, Filter, Hashing, Seed, Span, Time, Window};
+
+/// How the keys of all samples are hashed.
+pub const HASHING: Hashing = Hashing::Fast(Seed(42));
+
+/// Insertions into every sample; two windows go by.
+pub const KEYS: u64 = 300;
+
+/// The sample of every row.
+pub fn samples() -> Vec<(&'static Row, Box<dyn Filter>)> {
+    CATALOG.iter().map(|row| (row, sample(row))).collect()
+}
+
+/// The sample of one row.
+pub fn sample(row: &Row) -> Box<dyn Filter> {
+    let mut filter = blueprint(row).build(HASHING.structure_seed()).unwrap();
+    for i in 0..KEYS {
+        filter.insert_hash(key_hash(i), moment(i));
+    }
+    filter
+}
+
+/// The hash of the i-th key of a sample; every third repeats the one 50 before it.
+pub fn key_hash(i: u64) -> u64 {
+    let i = if i.is_multiple_of(3) { i.saturating_sub(50) } else { i };
+    HASHING.hash(format!("key {i}").as_bytes())
+}
+
+/// When the i-th key of a sample comes.
+pub fn moment(i: u64) -> Time {
+    Time::from_millis(1_700_000_000_000 + 10 * i)
+}
+
+/// The parameters of a row's sample: for the first of these goals that the row accepts.
+fn blueprint(row: &Row) -> Box<dyn Blueprint> {
+    let rate = ErrorRate::new(0.01).unwrap();
+    let counted = Goal::new(Window::Last(100), rate);
+    let timed = Goal::new(Window::Within(Span::from_millis(1_000)), rate);
+    let growing = Goal::new(Window::Ever, rate);
+    let counting = Goal { counting: true, expected_items: Some(200), ..growing };
+    let goals = [counted, timed, growing, counting];
+    goals
+        .iter()
+        .find_map(|goal| (row.propose)(goal).ok())
+        .unwrap_or_else(|| panic!("{} accepts no goal of the samples: add one", row.name))
+}
