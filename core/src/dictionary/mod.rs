@@ -2,8 +2,8 @@
 //!
 //! A hash is cut into bin, bucket and remainder. The first two are an address
 //! and are never stored: the bin is where the entry lies, the bucket is told by
-//! two bit vectors of the bin ([`bins`]). Entries beyond 64 in a bin live in a
-//! small second level ([`backyard`]) which knows their home, and return when
+//! two bit vectors of the bin (`bins.rs`). Entries beyond 64 in a bin live in a
+//! small second level (`backyard.rs`) which knows their home, and return when
 //! [`Dictionary::sweep`] finds room. A full bin keeps its smallest buckets and
 //! a threshold; a lookup leaves the bin only for a bucket from the threshold up.
 //!
