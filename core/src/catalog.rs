@@ -10,10 +10,15 @@ use crate::duplicates::CompactShortHash;
 use crate::error::Error;
 use crate::filter::Filter;
 use crate::plan::Goal;
-use crate::sliding::DoubleBuffer;
+use crate::sliding::{AgePartitioned, DoubleBuffer, TimeLimited};
 
 /// Every structure, in the order in which they are listed to people.
-pub static CATALOG: &[Row] = &[Row::of::<DoubleBuffer>(), Row::of::<CompactShortHash>()];
+pub static CATALOG: &[Row] = &[
+    Row::of::<DoubleBuffer>(),
+    Row::of::<AgePartitioned>(),
+    Row::of::<TimeLimited>(),
+    Row::of::<CompactShortHash>(),
+];
 
 /// One structure, without its type.
 #[derive(Debug)]

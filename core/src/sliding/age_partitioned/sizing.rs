@@ -1,0 +1,100 @@
+//! Which (k, l), which bits and which blocks: memory against cache lines.
+
+use super::AgePartitionedParameters;
+use crate::blueprint::Blueprint;
+use crate::plan::Frontier;
+use crate::probability::least;
+use crate::sliding::slices::BlockShape;
+
+/// More whole generations than this are never needed: slices would hold less than a word.
+pub(super) const MOST_GENERATIONS: u32 = 1 << 16;
+
+/// More slices per key than this only add lines.
+const MOST_SLICES_PER_KEY: u32 = 8;
+
+/// Slots and words of a block: from all blocks of a class in one line to four lines.
+const GROUPS: [(u32, u32); 10] =
+    [(2, 4), (2, 8), (4, 2), (4, 4), (4, 8), (8, 1), (8, 2), (8, 4), (16, 1), (16, 2)];
+
+/// The ways to keep `rate` over `window`, with at most this slack behind it.
+pub fn choices(window: u64, rate: f64, slack: u64) -> Frontier<AgePartitionedParameters> {
+    let mut found = Frontier::new();
+    for shape in shapes(window, slack) {
+        let each = rate / f64::from(shape.generations + 1);
+        let chance = each.powf(1.0 / f64::from(shape.slices_per_key));
+        // At the best size half of the bits are set, so about log2(1/chance) of them tell.
+        let best = (-chance.log2()).round() as u32;
+        for bits in best.saturating_sub(1)..=best + 1 {
+            let block = BlockShape { bits, ..shape.block };
+            let sized = |blocks| AgePartitionedParameters { block, blocks, ..shape };
+            let smallest = sized(at_least(&sized(1), chance));
+            if block.is_valid()
+                && found.has_place_for(smallest.heap_bytes(), smallest.lines_touched())
+            {
+                let blocks = least(|blocks| sized(blocks).false_positive_rate() <= rate);
+                found.add(sized(blocks));
+            }
+        }
+    }
+    found
+}
+
+/// The one that errs least in `bytes`; `None` if none with so little slack fits.
+pub fn with_memory(window: u64, bytes: u64, slack: u64) -> Option<AgePartitionedParameters> {
+    let mut best: Option<(f64, AgePartitionedParameters)> = None;
+    for shape in shapes(window, slack) {
+        let spare = bytes.checked_sub(AgePartitionedParameters { blocks: 0, ..shape }.heap_bytes());
+        let group = 8 * shape.group_words() * u64::from(shape.slices_per_key);
+        let blocks = spare.map_or(0, |spare| spare / group);
+        if blocks == 0 {
+            continue;
+        }
+        for bits in 1..=shape.block.most_bits() {
+            let block = BlockShape { bits, ..shape.block };
+            let sized = AgePartitionedParameters { block, blocks, ..shape };
+            let rate = sized.false_positive_rate();
+            if best.is_none_or(|(least, _)| rate < least) {
+                best = Some((rate, sized));
+            }
+        }
+    }
+    best.map(|(_, sized)| sized)
+}
+
+/// Numbers of slices and generations that keep to the slack, with blocks to go with them; not
+/// sized yet.
+fn shapes(window: u64, slack: u64) -> Vec<AgePartitionedParameters> {
+    let keeps_to_slack =
+        |shape: &AgePartitionedParameters| shape.window() + shape.slack() - window <= slack;
+    let mut shapes = Vec::new();
+    for slices_per_key in 1..=MOST_SLICES_PER_KEY {
+        let shape = |generations: u32, words: u32| AgePartitionedParameters {
+            generation: window.div_ceil(generations.into()),
+            slices_per_key,
+            generations,
+            block: BlockShape { words, bits: 1 },
+            blocks: 1,
+        };
+        let usual = GROUPS.map(|(slots, words)| shape(slices_per_key * (slots - 1), words));
+        let before = shapes.len();
+        shapes.extend(usual.into_iter().filter(keeps_to_slack));
+        if shapes.len() == before {
+            // Generations so short that k of them, and what the last one exceeds the window by,
+            // keep to the slack; they are many, so blocks are small.
+            let generation = (slack.saturating_add(2) / u64::from(slices_per_key + 1)).max(1);
+            let generations = window.div_ceil(generation).min(MOST_GENERATIONS.into()) as u32;
+            let many = [1, 2].map(|words| shape(generations, words));
+            shapes.extend(many.into_iter().filter(keeps_to_slack));
+        }
+    }
+    shapes
+}
+
+/// Fewer blocks than this cannot keep a full slice's chance below `chance`: what it would take if
+/// all blocks filled evenly.
+fn at_least(shape: &AgePartitionedParameters, chance: f64) -> u64 {
+    let bits = f64::from(shape.block.bits);
+    let load = -(-chance.powf(1.0 / bits)).ln_1p();
+    let items = shape.generation as f64 * f64::from(shape.slices_per_key);
+    (items * bits / load / f64::from(64 * shape.block.words)) as u64
+}

@@ -1,0 +1,427 @@
+//! Slices by time: the last t, at whatever rate keys come.
+//!
+//! Like the age-partitioned filter, every key is written to the k newest slices, and reported if k
+//! neighbours hold it. But slices move on when a *turn* of span / l has passed, or earlier when one
+//! of the k is full; the new slice is sized for the rate measured since; and slices are dropped when
+//! their keys are older than the span, so their number follows the rate too. With a span of 60 s,
+//! l = 6 and 10 keys a second, a generation is 10 s and 100 keys. If 1000 keys a second come, the
+//! generation is full after 100 ms; the next one is made for 800 keys, the one after for 6400, and
+//! two turns later for 10,000, of which six fit into the span again.
+//!
+//! The time-limited Bloom filter of Rodrigues, Shtul, Baquero, Almeida, section 6. What we changed,
+//! because their text (and their code) does not keep what it promises:
+//!
+//! - A generation also ends by time. Otherwise a slice made for a fast stream takes keys for ever
+//!   when the stream slows down, and none of them expires. Now a key leaves no trace k turns after
+//!   its span: that is the slack.
+//! - Expiry is by generation, at the time of the question. Nothing needs to be inserted for a key to
+//!   expire, and the newest slices expire like all others.
+//! - The error is kept at the worst moment, not only at a steady rate. Room for [`EXTRA`]
+//!   generations beyond the usual l + 1 is part of the sizing, and each further one, while it lasts,
+//!   gets half the chance of the one before: their sum stays below one more (see [`turn`]).
+//! - When the rate outgrows all k slices, all are replaced at once; windows that no key was written
+//!   to are never asked. Then a leap by 1000 costs 4 generations, not k of them for each step.
+//! - Memory follows what came, not what a rate measured over a millisecond suggests: a generation is
+//!   made for at most [`GROWTH`] times the keys of the last.
+//! - An insertion that changes no bit takes no room: a key repeated for ever costs nothing.
+//! - With the stream calm, slices are retired down to k (section 8 leaves it open).
+//!
+//! What is not guaranteed: memory, which follows the stream, and a bounded worst case: making a
+//! slice takes time linear in its size.
+
+use std::collections::VecDeque;
+
+use crate::blueprint::{Blueprint, Structure, Unfit};
+use crate::codec::{Reader, Writer};
+use crate::error::Error;
+use crate::filter::{Filter, Membership, Promise};
+use crate::hash::Seed;
+use crate::plan::{Goal, Limit};
+use crate::sliding::slices::{Probe, find_window, window_chance};
+use crate::window::{Slack, Span, Time, Window};
+use slice::{Slice, SliceSize};
+
+use sizing::UNKNOWN;
+pub use sizing::choices;
+pub use turn::{EXTRA, GROWTH};
+
+mod sizing;
+mod slice;
+pub mod turn;
+
+/// How long keys are remembered, in how many slices, and how full these get.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TimeLimitedParameters {
+    /// How long every key is remembered.
+    pub span: Span,
+    /// Slices that a key is written to: k, from 1 to 32.
+    pub slices_per_key: u32,
+    /// Turns into which the span is divided: l, from 1 to 65536.
+    pub turns: u32,
+    /// Bits that a key sets in each slice: b, from 1 to 7.
+    pub bits_per_slice: u32,
+    /// Chance that a full slice holds an unseen key, from 0.0001 to 0.75.
+    pub slice_chance: f64,
+    /// Keys to expect within the span at first; a hint.
+    pub expected: u64,
+}
+
+impl TimeLimitedParameters {
+    /// The longest that a generation lasts, in milliseconds: span / l, rounded up.
+    pub fn turn_millis(&self) -> u64 {
+        self.span.millis().div_ceil(self.turns.into())
+    }
+
+    /// How long beyond the span a key leaves traces: k turns, but for the last millisecond.
+    pub fn slack(&self) -> Span {
+        Span::from_millis(self.turn_millis().saturating_mul(self.slices_per_key.into()) - 1)
+    }
+
+    /// The bound on the chance that an unseen key is reported, at any moment of any stream: the
+    /// chances of l + 1 full windows, of [`EXTRA`] more, and of one for all beyond these.
+    pub fn false_positive_rate(&self) -> f64 {
+        f64::from(self.turns + 2 + EXTRA) * self.slice_chance.powi(self.slices_per_key as i32)
+    }
+
+    /// Chance that an unseen key is reported at a steady rate that fills every slice, just before
+    /// a turn; the recurrence with what the slices of each age hold.
+    pub fn steady_false_positive_rate(&self) -> f64 {
+        let k = self.slices_per_key as usize;
+        let generation = self.expected_generation();
+        let size = self.size_for(k as u64 * generation);
+        let chance = |age: usize| size.block.chance((age + 1) as u64 * generation, size.blocks);
+        let mut chances: Vec<f64> = (0..k).map(chance).collect();
+        chances.resize(k + self.turns as usize, chances[k - 1]);
+        window_chance(k, &chances, |_| true)
+    }
+
+    fn expected_generation(&self) -> u64 {
+        self.expected.div_ceil(self.turns.into()).max(turn::LEAST_GENERATION)
+    }
+
+    fn size_for(&self, keys: u64) -> SliceSize {
+        SliceSize::for_keys(keys, self.bits_per_slice, self.slice_chance)
+    }
+}
+
+impl Blueprint for TimeLimitedParameters {
+    fn structure(&self) -> &'static str {
+        TimeLimited::NAME
+    }
+
+    fn promise(&self) -> Promise {
+        Promise {
+            window: Window::Within(self.span),
+            slack: Slack::Time(self.slack()),
+            false_positives: self.false_positive_rate(),
+            false_negatives: 0.0,
+        }
+    }
+
+    fn heap_bytes(&self) -> u64 {
+        let keys = u64::from(self.slices_per_key) * self.expected_generation();
+        let slices = u64::from(self.slices_per_key + self.turns);
+        slices * (self.size_for(keys).heap_bytes() + size_of::<Slice>() as u64)
+    }
+
+    fn adapts(&self) -> bool {
+        true
+    }
+
+    fn lines_touched(&self) -> f64 {
+        let k = f64::from(self.slices_per_key);
+        // One look per k slices, and one more for every hit; the newest are written in any case.
+        let looks = (k + f64::from(self.turns)) / k * (1.0 + self.slice_chance);
+        k + looks - 1.0
+    }
+
+    fn fields(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("span", self.span.to_string()),
+            ("slices per key", self.slices_per_key.to_string()),
+            ("turns", self.turns.to_string()),
+            ("bits per slice", self.bits_per_slice.to_string()),
+            ("slice chance", format!("{:.4}", self.slice_chance)),
+            ("expected", self.expected.to_string()),
+        ]
+    }
+
+    fn write_parameters(&self, out: &mut Writer) {
+        out.u64(self.span.millis());
+        out.u32(self.slices_per_key);
+        out.u32(self.turns);
+        out.u32(self.bits_per_slice);
+        out.f64(self.slice_chance);
+        out.u64(self.expected);
+    }
+
+    fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
+        Box::new(TimeLimited::new(*self))
+    }
+}
+
+/// The filter.
+#[derive(Debug, Clone)]
+pub struct TimeLimited {
+    parameters: TimeLimitedParameters,
+    /// Newest first, at least k.
+    slices: VecDeque<Slice>,
+    /// Class of the newest slice; each older one has the class before, in a circle.
+    newest_class: u32,
+    /// The latest time of any insertion.
+    clock: u64,
+    /// When this generation began; never after the clock.
+    began: u64,
+    /// Insertions in this generation that changed a bit; at most `room`.
+    received: u64,
+    /// How many it may receive.
+    room: u64,
+    /// Keys for which new slices are made, per generation.
+    target: u64,
+}
+
+impl TimeLimited {
+    /// An empty filter.
+    pub fn new(parameters: TimeLimitedParameters) -> Self {
+        let mut filter = Self {
+            parameters,
+            slices: VecDeque::new(),
+            newest_class: 0,
+            clock: 0,
+            began: 0,
+            received: 0,
+            room: 0,
+            target: parameters.expected_generation(),
+        };
+        filter.make_slices(filter.k());
+        filter
+    }
+
+    /// How many slices there are now.
+    pub fn slices(&self) -> usize {
+        self.slices.len()
+    }
+
+    /// Bits of the newest slice.
+    pub fn newest_slice_bits(&self) -> u64 {
+        self.slices[0].size().bits()
+    }
+
+    /// Bits of all slices.
+    pub fn slice_bits(&self) -> u64 {
+        self.slices.iter().map(|slice| slice.size().bits()).sum()
+    }
+
+    fn k(&self) -> usize {
+        self.parameters.slices_per_key as usize
+    }
+
+    /// The probe of a hash for the slice of this age.
+    #[inline]
+    fn probe(&self, hash: u64, age: usize) -> Probe {
+        let k = self.k();
+        Probe::new(hash, (self.newest_class as usize + k - age % k) % k)
+    }
+
+    /// Whether the window at this age still counts.
+    #[inline]
+    fn is_live(&self, window: usize, now: u64) -> bool {
+        self.slices[window].last.is_some_and(|last| now - last <= self.parameters.span.millis())
+    }
+
+    #[inline]
+    fn contains(&self, hash: u64, now: u64) -> bool {
+        let windows = self.slices.len() + 1 - self.k();
+        find_window(
+            self.k(),
+            windows,
+            |window| self.is_live(window, now),
+            |age| self.slices[age].holds(self.probe(hash, age)),
+        )
+    }
+
+    /// Takes notice of the time, and moves the slices on if their time or room is over.
+    #[inline]
+    fn advance(&mut self, now: Time) {
+        self.clock = self.clock.max(now.millis());
+        if self.received == self.room || self.clock - self.began >= self.parameters.turn_millis() {
+            self.turn();
+        }
+    }
+
+    #[inline]
+    fn insert(&mut self, hash: u64) {
+        let mut changed = false;
+        for age in 0..self.k() {
+            let probe = self.probe(hash, age);
+            changed |= self.slices[age].insert(probe);
+        }
+        self.received += u64::from(changed);
+        self.slices[0].last = Some(self.clock);
+    }
+}
+
+impl Membership for TimeLimited {
+    #[inline]
+    fn insert_hash(&mut self, hash: u64, now: Time) -> bool {
+        self.advance(now);
+        let seen = self.contains(hash, self.clock);
+        self.insert(hash);
+        !seen
+    }
+
+    #[inline]
+    fn insert_new_hash(&mut self, hash: u64, now: Time) -> bool {
+        self.advance(now);
+        let seen = self.contains(hash, self.clock);
+        if !seen {
+            self.insert(hash);
+        }
+        !seen
+    }
+
+    #[inline]
+    fn contains_hash(&self, hash: u64, now: Time) -> bool {
+        self.contains(hash, self.clock.max(now.millis()))
+    }
+
+    #[inline]
+    fn prefetch_hash(&self, hash: u64) {
+        // Where an insertion writes, and where the walk looks if it finds nothing.
+        let k = self.k();
+        for age in (0..k - 1).chain((k - 1..self.slices.len()).step_by(k)) {
+            self.slices[age].prefetch(self.probe(hash, age));
+        }
+    }
+}
+
+impl Filter for TimeLimited {
+    fn blueprint(&self) -> &dyn Blueprint {
+        &self.parameters
+    }
+
+    fn heap_bytes(&self) -> u64 {
+        let slices: u64 = self.slices.iter().map(|slice| slice.size().heap_bytes()).sum();
+        slices + (self.slices.capacity() * size_of::<Slice>()) as u64
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        let chances: Vec<f64> = self.slices.iter().map(Slice::chance_now).collect();
+        window_chance(self.k(), &chances, |window| self.is_live(window, self.clock))
+    }
+
+    fn write_payload(&self, out: &mut Writer) {
+        out.u64(self.clock);
+        out.u64(self.began);
+        out.u64(self.received);
+        out.u64(self.target);
+        out.u32(self.newest_class);
+        out.u32(self.slices.len() as u32);
+        self.slices.iter().for_each(|slice| slice.write(out));
+    }
+}
+
+impl Structure for TimeLimited {
+    type Blueprint = TimeLimitedParameters;
+
+    const NAME: &'static str = "time-limited";
+    const FAMILY: u16 = 11;
+    const STRENGTH: &'static str =
+        "keeps a span of time at any rate, and its memory follows the rate";
+
+    fn propose(goal: &Goal) -> Result<TimeLimitedParameters, Unfit> {
+        let Window::Within(span) = goal.window else {
+            return Err(Unfit("keeps windows by time only"));
+        };
+        if goal.counting || goal.removing {
+            return Err(Unfit("neither counts nor removes"));
+        }
+        let Limit::Error(rate) = goal.limit else {
+            return Err(Unfit("lets its memory follow the rate: limit the error instead"));
+        };
+        let slack = match goal.slack {
+            Slack::Time(slack) => slack,
+            Slack::Items(_) => return Err(Unfit("measures its slack in time")),
+            Slack::Unlimited => Span::from_millis(u64::MAX),
+        };
+        let (start, expected) = goal.expected_items.map_or(UNKNOWN, |keys| (keys, keys));
+        let chosen =
+            choices(span, rate.get(), slack, expected).pick().ok_or(Unfit("needs more slack"))?;
+        Ok(TimeLimitedParameters { expected: start.clamp(1, Window::LONGEST), ..chosen })
+    }
+
+    fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
+        let parameters = read_parameters(parameters)?;
+        let k = parameters.slices_per_key;
+        let clock = payload.u64("clock")?;
+        let began = payload.u64_at_most("begin of generation", clock, "at most the clock")?;
+        let received = payload.u64("received")?;
+        let target = payload.u64("target")?;
+        let newest_class = payload.u32("newest class")?;
+        let count = payload.u32("slices")?;
+        if newest_class >= k {
+            let (found, expected) = (newest_class.into(), "below the slices per key");
+            return Err(Error::Field { field: "newest class", found, expected });
+        }
+        if count < k {
+            let expected = "at least the slices per key";
+            return Err(Error::Field { field: "slices", found: count.into(), expected });
+        }
+        let mut slices = VecDeque::new();
+        for _ in 0..count {
+            slices.push_back(Slice::read(payload, &parameters, clock)?);
+        }
+        let mut filter =
+            Self { parameters, slices, newest_class, clock, began, received, room: 0, target };
+        filter.room = filter.room_after(0);
+        if received > filter.room {
+            let expected = "at most what the slices have room for";
+            return Err(Error::Field { field: "received", found: received, expected });
+        }
+        if target == 0 || target > filter.slices[0].capacity {
+            let expected = "at least 1, and within the newest slice";
+            return Err(Error::Field { field: "target", found: target, expected });
+        }
+        Ok(filter)
+    }
+}
+
+fn read_parameters(reader: &mut Reader<'_>) -> Result<TimeLimitedParameters, Error> {
+    let span = reader.u64("span")?;
+    let slices_per_key = reader.u32("slices per key")?;
+    let turns = reader.u32("turns")?;
+    let bits_per_slice = reader.u32("bits per slice")?;
+    let slice_chance = reader.f64("slice chance")?;
+    let expected = reader.u64("expected")?;
+    let refuse = |field, found, expected| Err(Error::Field { field, found, expected });
+    if span == 0 {
+        return refuse("span", span, "at least 1");
+    }
+    if !(1..=32).contains(&slices_per_key) {
+        return refuse("slices per key", slices_per_key.into(), "from 1 to 32");
+    }
+    if !(1..=sizing::MOST_TURNS).contains(&turns) {
+        return refuse("turns", turns.into(), "from 1 to 65536");
+    }
+    if !slice::block(bits_per_slice).is_valid() {
+        return refuse("bits per slice", bits_per_slice.into(), "from 1 to 7");
+    }
+    if !sizing::CHANCES.contains(&slice_chance) {
+        return refuse("slice chance", slice_chance.to_bits(), "from 0.0001 to 0.75");
+    }
+    if !(1..=Window::LONGEST).contains(&expected) {
+        return refuse("expected", expected, "from 1 to 2^48");
+    }
+    let span = Span::from_millis(span);
+    Ok(TimeLimitedParameters {
+        span,
+        slices_per_key,
+        turns,
+        bits_per_slice,
+        slice_chance,
+        expected,
+    })
+}
+
+#[cfg(test)]
+mod tests;
