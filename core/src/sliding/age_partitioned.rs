@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::filter::{Filter, Membership, Promise};
 use crate::hash::Seed;
 use crate::plan::{Goal, Limit};
-use crate::sliding::slices::{BlockShape, Probe, find_window, window_chance};
+use crate::sliding::slices::{BlockShape, Probe, window_chance};
 use crate::window::{Slack, Time, Window};
 
 pub use sizing::{choices, with_memory};
@@ -36,10 +36,10 @@ mod sizing;
 pub struct AgePartitionedParameters {
     /// Insertions until the slices move on: g.
     pub generation: u64,
-    /// Slices that a key is written to: k, from 1 to 32.
+    /// Slices that a key is written to, and classes: k, from 1 to 16.
     pub slices_per_key: u32,
-    /// Whole generations that are remembered: l, from 1 on.
-    pub generations: u32,
+    /// Slices of each class, from 2 to 64: their blocks lie side by side.
+    pub slices_per_class: u32,
     /// The blocks of a slice, and the bits of one that a key sets.
     pub block: BlockShape,
     /// Blocks in each slice.
@@ -47,9 +47,14 @@ pub struct AgePartitionedParameters {
 }
 
 impl AgePartitionedParameters {
+    /// Whole generations that are remembered: l, so many that all k + l slices are of use.
+    pub fn generations(&self) -> u32 {
+        self.slices_per_key * (self.slices_per_class - 1)
+    }
+
     /// The insertions that are never forgotten: l g.
     pub fn window(&self) -> u64 {
-        self.generation * u64::from(self.generations)
+        self.generation * u64::from(self.generations())
     }
 
     /// How many insertions beyond the window leave traces: k g - 1.
@@ -64,18 +69,13 @@ impl AgePartitionedParameters {
         let chance =
             |age: usize| self.block.chance((age + 1) as u64 * self.generation, self.blocks);
         let mut chances: Vec<f64> = (0..k).map(chance).collect();
-        chances.resize(k + self.generations as usize, chances[k - 1]);
+        chances.resize(k + self.generations() as usize, chances[k - 1]);
         window_chance(k, &chances, |_| true)
-    }
-
-    /// Slices of one class, whose blocks lie side by side. If k does not divide l, some are unused.
-    fn slots(&self) -> u64 {
-        u64::from((self.slices_per_key + self.generations).div_ceil(self.slices_per_key))
     }
 
     /// Words of the blocks that lie side by side.
     fn group_words(&self) -> u64 {
-        self.slots() * u64::from(self.block.words)
+        u64::from(self.slices_per_class) * u64::from(self.block.words)
     }
 
     fn words(&self) -> u64 {
@@ -116,7 +116,7 @@ impl Blueprint for AgePartitionedParameters {
         vec![
             ("generation", self.generation.to_string()),
             ("slices per key", self.slices_per_key.to_string()),
-            ("generations", self.generations.to_string()),
+            ("slices per class", self.slices_per_class.to_string()),
             ("bits per slice", self.block.bits.to_string()),
             ("block words", self.block.words.to_string()),
             ("blocks", self.blocks.to_string()),
@@ -126,7 +126,7 @@ impl Blueprint for AgePartitionedParameters {
     fn write_parameters(&self, out: &mut Writer) {
         out.u64(self.generation);
         out.u32(self.slices_per_key);
-        out.u32(self.generations);
+        out.u32(self.slices_per_class);
         out.u32(self.block.bits);
         out.u32(self.block.words);
         out.u64(self.blocks);
@@ -143,25 +143,28 @@ pub struct AgePartitioned {
     parameters: AgePartitionedParameters,
     /// Class after class, group after group, the blocks of the slots.
     bits: Lines,
-    /// Number of the newest slice, from `slots * k` up to but not including twice that. Number
-    /// modulo k is the class of a slice, number over k its slot.
-    newest: u32,
+    /// Class of the newest slice. Each older slice has the next class, in a circle.
+    newest_class: usize,
+    /// Slot of the newest slice. The next older slice of a class has the next slot, in a circle.
+    newest_slot: usize,
     /// Insertions since the slices last moved on; at most a generation.
     inserted: u64,
+}
+
+/// A group of blocks that belong to one key in one class.
+struct Group {
+    /// Word where it begins.
+    at: usize,
+    /// Slot of the newest slice of the class.
+    slot: usize,
+    probe: Probe,
 }
 
 impl AgePartitioned {
     /// An empty filter.
     pub fn new(parameters: AgePartitionedParameters) -> Self {
         let bits = Lines::new(parameters.lines());
-        let mut filter = Self { parameters, bits, newest: 0, inserted: 0 };
-        filter.newest = filter.numbers();
-        filter
-    }
-
-    /// Numbers after which classes and slots repeat.
-    fn numbers(&self) -> u32 {
-        self.parameters.slots() as u32 * self.parameters.slices_per_key
+        Self { parameters, bits, newest_class: 0, newest_slot: 0, inserted: 0 }
     }
 
     #[inline]
@@ -175,104 +178,148 @@ impl AgePartitioned {
     #[cold]
     fn move_on(&mut self) {
         self.inserted = 0;
-        self.newest += 1;
-        if self.newest == 2 * self.numbers() {
-            self.newest = self.numbers();
+        if self.newest_class == 0 {
+            self.newest_class = self.classes();
+            self.newest_slot = (self.newest_slot + self.slots() - 1) % self.slots();
         }
-        let (class, slot) = self.place(0);
-        let (from, words) = (self.group(class, 0) + self.block(slot), self.block_words());
-        let (group, blocks) = (self.parameters.group_words() as usize, self.parameters.blocks);
+        self.newest_class -= 1;
+        let words = self.block_words();
+        let from = self.group(self.newest_class, 0) + self.newest_slot * words;
+        let (group, groups) = (self.parameters.group_words(), self.parameters.blocks);
         let bits = self.bits.as_mut_slice().as_flattened_mut();
-        for blocks in bits[from..].chunks_mut(group).take(blocks as usize) {
-            blocks[..words].fill(0);
+        for group in bits[from..].chunks_mut(group as usize).take(groups as usize) {
+            group[..words].fill(0);
         }
     }
 
-    /// Class and slot of the slice of this age.
+    /// Class of the slice of this age, below k, and its slot.
     #[inline]
     fn place(&self, age: usize) -> (usize, usize) {
-        let k = self.parameters.slices_per_key;
-        let number = self.newest - age as u32;
-        let round = number / k;
-        let slots = self.parameters.slots() as u32;
-        ((number - round * k) as usize, (round % slots) as usize)
+        let class = self.newest_class + age;
+        if class < self.classes() {
+            return (class, self.newest_slot);
+        }
+        let slot = self.newest_slot + 1;
+        (class - self.classes(), if slot == self.slots() { 0 } else { slot })
     }
 
-    /// Word where the group of a key's blocks in a class begins.
+    /// The blocks of a hash in the class whose newest slice has this age.
+    #[inline]
+    fn group_of(&self, hash: u64, age: usize) -> Group {
+        let (class, slot) = self.place(age);
+        let probe = Probe::new(hash, class);
+        let at = self.group(class, probe.block(self.parameters.blocks));
+        Group { at, slot, probe }
+    }
+
+    /// Which slices of the class hold the key: the newest is bit 0.
+    #[inline]
+    fn hits(&self, group: &Group) -> u64 {
+        let words = self.bits.as_slice().as_flattened();
+        let words = &words[group.at..group.at + self.parameters.group_words() as usize];
+        let hits = group.probe.hits(words, self.parameters.block);
+        // Older slices have higher slots, but in a circle: turn it until the newest comes first.
+        let beyond = self.slots() - group.slot;
+        let wrapped = if group.slot == 0 { 0 } else { hits << beyond };
+        (hits >> group.slot | wrapped) & (u64::MAX >> (64 - self.slots()))
+    }
+
+    #[inline]
+    fn insert_into(&mut self, group: &Group) {
+        let words = self.block_words();
+        let at = group.at + group.slot * words;
+        let bits = self.bits.as_mut_slice().as_flattened_mut();
+        group.probe.set(&mut bits[at..at + words], self.parameters.block);
+    }
+
+    /// Looks, and records the key: always, or only if it is new.
+    #[inline]
+    fn insert(&mut self, hash: u64, refresh: bool) -> bool {
+        self.move_on_if_full();
+        let mut hits = [0; MOST_SLICES_PER_KEY];
+        let hits = &mut hits[..self.classes()];
+        for (age, hits) in hits.iter_mut().enumerate() {
+            let group = self.group_of(hash, age);
+            *hits = self.hits(&group);
+            if refresh {
+                self.insert_into(&group);
+            }
+        }
+        let new = !some_window(hits);
+        if new && !refresh {
+            for age in 0..self.classes() {
+                let group = self.group_of(hash, age);
+                self.insert_into(&group);
+            }
+        }
+        new
+    }
+
+    /// Word where a group begins.
     #[inline]
     fn group(&self, class: usize, block: usize) -> usize {
         (class * self.parameters.blocks as usize + block) * self.parameters.group_words() as usize
     }
 
-    /// Word of a group where the block of a slot begins.
     #[inline]
-    fn block(&self, slot: usize) -> usize {
-        slot * self.block_words()
+    fn classes(&self) -> usize {
+        self.parameters.slices_per_key as usize
+    }
+
+    #[inline]
+    fn slots(&self) -> usize {
+        self.parameters.slices_per_class as usize
     }
 
     #[inline]
     fn block_words(&self) -> usize {
         self.parameters.block.words as usize
     }
+}
 
-    #[inline]
-    fn contains(&self, hash: u64) -> bool {
-        let k = self.parameters.slices_per_key as usize;
-        let windows = 1 + self.parameters.generations as usize;
-        let words = self.bits.as_slice().as_flattened();
-        find_window(
-            k,
-            windows,
-            |_| true,
-            |age| {
-                let (class, slot) = self.place(age);
-                let probe = Probe::new(hash, class);
-                let at = self.group(class, probe.block(self.parameters.blocks)) + self.block(slot);
-                probe.is_in(&words[at..at + self.block_words()], self.parameters.block)
-            },
-        )
-    }
+/// Most classes, so that what was found in each fits the stack.
+const MOST_SLICES_PER_KEY: usize = 16;
 
-    #[inline]
-    fn insert(&mut self, hash: u64) {
-        for age in 0..self.parameters.slices_per_key as usize {
-            let (class, slot) = self.place(age);
-            let probe = Probe::new(hash, class);
-            let at = self.group(class, probe.block(self.parameters.blocks)) + self.block(slot);
-            let end = at + self.block_words();
-            let words = self.bits.as_mut_slice().as_flattened_mut();
-            probe.set_in(&mut words[at..end], self.parameters.block);
-        }
-    }
+/// Whether all slices of some window hold the key, given which slices of each class do: bit i of
+/// `hits[d]` is the slice of age `d + k i`. The window that begins at age `d + k i` has bit i of the
+/// classes from `d` on, and bit i + 1 of those before.
+#[inline]
+fn some_window(hits: &[u64]) -> bool {
+    (0..hits.len()).any(|first| {
+        let (before, after) = hits.split_at(first);
+        let all = |hits: &[u64]| hits.iter().fold(u64::MAX, |all, hits| all & hits);
+        all(after) & (all(before) >> u32::from(first > 0)) != 0
+    })
 }
 
 impl Membership for AgePartitioned {
     #[inline]
     fn insert_hash(&mut self, hash: u64, _now: Time) -> bool {
-        self.move_on_if_full();
-        let seen = self.contains(hash);
-        self.insert(hash);
-        !seen
+        self.insert(hash, true)
     }
 
     #[inline]
     fn insert_new_hash(&mut self, hash: u64, _now: Time) -> bool {
-        self.move_on_if_full();
-        let seen = self.contains(hash);
-        if !seen {
-            self.insert(hash);
-        }
-        !seen
+        self.insert(hash, false)
     }
 
     #[inline]
     fn contains_hash(&self, hash: u64, _now: Time) -> bool {
-        self.contains(hash)
+        let mut hits = [0; MOST_SLICES_PER_KEY];
+        let hits = &mut hits[..self.classes()];
+        for (age, hits) in hits.iter_mut().enumerate() {
+            *hits = self.hits(&self.group_of(hash, age));
+            // A window needs a slice of every class: most absent keys end at the first.
+            if *hits == 0 {
+                return false;
+            }
+        }
+        some_window(hits)
     }
 
     #[inline]
     fn prefetch_hash(&self, hash: u64) {
-        for class in 0..self.parameters.slices_per_key as usize {
+        for class in 0..self.classes() {
             let block = Probe::new(hash, class).block(self.parameters.blocks);
             prefetch(self.bits.as_slice(), self.group(class, block) / LINE_WORDS);
         }
@@ -289,23 +336,22 @@ impl Filter for AgePartitioned {
     }
 
     fn false_positive_rate(&self) -> f64 {
-        let k = self.parameters.slices_per_key as usize;
         let (group, words) = (self.parameters.group_words() as usize, self.block_words());
-        let chance = |age| {
-            let (class, slot) = self.place(age);
+        let chance = |age: usize| {
+            let (class, slot) = self.place(age % self.classes());
+            let from = (slot + age / self.classes()) % self.slots() * words;
             let bits = &self.bits.as_slice().as_flattened()[self.group(class, 0)..];
-            let blocks = bits.chunks(group).take(self.parameters.blocks as usize);
-            let from = self.block(slot);
-            self.parameters.block.chance_now(blocks.map(|group| &group[from..from + words]))
+            let groups = bits.chunks(group).take(self.parameters.blocks as usize);
+            self.parameters.block.chance_now(groups.map(|group| &group[from..from + words]))
         };
-        let slices = k + self.parameters.generations as usize;
-        let chances: Vec<f64> = (0..slices).map(chance).collect();
-        window_chance(k, &chances, |_| true)
+        let chances: Vec<f64> = (0..self.classes() * self.slots()).map(chance).collect();
+        window_chance(self.classes(), &chances, |_| true)
     }
 
     fn write_payload(&self, out: &mut Writer) {
         out.u64(self.inserted);
-        out.u32(self.newest);
+        out.u32(self.newest_class as u32);
+        out.u32(self.newest_slot as u32);
         out.words(&self.bits.as_slice().as_flattened()[..self.parameters.words() as usize]);
     }
 }
@@ -334,38 +380,44 @@ impl Structure for AgePartitioned {
             Limit::Error(rate) => choices(window, rate.get(), slack).pick(),
             Limit::Memory(memory) => with_memory(window, memory.bytes(), slack),
         }
-        .ok_or(Unfit("needs more slack, or more memory"))
+        .ok_or(Unfit("needs a slack of at least a 63rd of the window, and a word per slice"))
     }
 
     fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
         let parameters = read_parameters(parameters)?;
         let most = parameters.generation;
         let inserted = payload.u64_at_most("inserted", most, "at most a generation")?;
-        let newest = payload.u32("newest slice")?;
+        let newest_class = payload.u32("newest class")?;
+        let newest_slot = payload.u32("newest slot")?;
+        if newest_class >= parameters.slices_per_key {
+            let (found, expected) = (newest_class.into(), "below the slices per key");
+            return Err(Error::Field { field: "newest class", found, expected });
+        }
+        if newest_slot >= parameters.slices_per_class {
+            let (found, expected) = (newest_slot.into(), "below the slices per class");
+            return Err(Error::Field { field: "newest slot", found, expected });
+        }
         let words = payload.last_words("slices", parameters.words())?;
         let mut filter = Self::new(parameters);
-        if !(filter.numbers()..2 * filter.numbers()).contains(&newest) {
-            let expected = "in the second round of slices";
-            return Err(Error::Field { field: "newest slice", found: newest.into(), expected });
-        }
         filter.bits.as_mut_slice().as_flattened_mut()[..words.len()].copy_from_slice(&words);
-        Ok(Self { inserted, newest, ..filter })
+        let (newest_class, newest_slot) = (newest_class as usize, newest_slot as usize);
+        Ok(Self { inserted, newest_class, newest_slot, ..filter })
     }
 }
 
 fn read_parameters(reader: &mut Reader<'_>) -> Result<AgePartitionedParameters, Error> {
     let generation = reader.u64("generation")?;
     let slices_per_key = reader.u32("slices per key")?;
-    let generations = reader.u32("generations")?;
+    let slices_per_class = reader.u32("slices per class")?;
     let block =
         BlockShape { bits: reader.u32("bits per slice")?, words: reader.u32("block words")? };
     let blocks = reader.u64("blocks")?;
     let refuse = |field, found, expected| Err(Error::Field { field, found, expected });
-    if !(1..=32).contains(&slices_per_key) {
-        return refuse("slices per key", slices_per_key.into(), "from 1 to 32");
+    if !(1..=MOST_SLICES_PER_KEY as u32).contains(&slices_per_key) {
+        return refuse("slices per key", slices_per_key.into(), "from 1 to 16");
     }
-    if !(1..=sizing::MOST_GENERATIONS).contains(&generations) {
-        return refuse("generations", generations.into(), "from 1 to 65536");
+    if !(2..=64).contains(&slices_per_class) {
+        return refuse("slices per class", slices_per_class.into(), "from 2 to 64");
     }
     if !(1..=Window::LONGEST).contains(&generation) {
         return refuse("generation", generation, "from 1 to 2^48");
@@ -376,7 +428,7 @@ fn read_parameters(reader: &mut Reader<'_>) -> Result<AgePartitionedParameters, 
     if blocks == 0 {
         return refuse("blocks", blocks, "at least 1");
     }
-    Ok(AgePartitionedParameters { generation, slices_per_key, generations, block, blocks })
+    Ok(AgePartitionedParameters { generation, slices_per_key, slices_per_class, block, blocks })
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@
 //! neighbours hold it. But slices move on when a *turn* of span / l has passed, or earlier when one
 //! of the k is full; the new slice is sized for the rate measured since; and slices are dropped when
 //! their keys are older than the span, so their number follows the rate too. With a span of 60 s,
-//! l = 6 and 10 keys a second, a generation is 10 s and 100 keys. If 1000 keys a second come, the
-//! generation is full after 100 ms; the next one is made for 800 keys, the one after for 6400, and
-//! two turns later for 10,000, of which six fit into the span again.
+//! l = 6 and 10 keys a second, a generation is 10 s and 100 keys. If suddenly 1000 keys a second
+//! come, it is full after 100 ms; the next one is made for 800 keys, the one after for 6400, the one
+//! after that for 10,000, of which six fit into the span again.
 //!
 //! The time-limited Bloom filter of Rodrigues, Shtul, Baquero, Almeida, section 6. What we changed,
 //! because their text (and their code) does not keep what it promises:
@@ -37,7 +37,7 @@ use crate::error::Error;
 use crate::filter::{Filter, Membership, Promise};
 use crate::hash::Seed;
 use crate::plan::{Goal, Limit};
-use crate::sliding::slices::{Probe, find_window, window_chance};
+use crate::sliding::slices::{BlockShape, Probe, find_window, window_chance};
 use crate::window::{Slack, Span, Time, Window};
 use slice::{Slice, SliceSize};
 
@@ -58,7 +58,7 @@ pub struct TimeLimitedParameters {
     pub slices_per_key: u32,
     /// Turns into which the span is divided: l, from 1 to 65536.
     pub turns: u32,
-    /// Bits that a key sets in each slice: b, from 1 to 7.
+    /// Bits that a key sets in each slice: b, from 1 to 10.
     pub bits_per_slice: u32,
     /// Chance that a full slice holds an unseen key, from 0.0001 to 0.75.
     pub slice_chance: f64,
@@ -164,10 +164,8 @@ impl Blueprint for TimeLimitedParameters {
 #[derive(Debug, Clone)]
 pub struct TimeLimited {
     parameters: TimeLimitedParameters,
-    /// Newest first, at least k.
+    /// Newest first, at least k; classes go down from one to the next, in a circle.
     slices: VecDeque<Slice>,
-    /// Class of the newest slice; each older one has the class before, in a circle.
-    newest_class: u32,
     /// The latest time of any insertion.
     clock: u64,
     /// When this generation began; never after the clock.
@@ -186,7 +184,6 @@ impl TimeLimited {
         let mut filter = Self {
             parameters,
             slices: VecDeque::new(),
-            newest_class: 0,
             clock: 0,
             began: 0,
             received: 0,
@@ -216,13 +213,6 @@ impl TimeLimited {
         self.parameters.slices_per_key as usize
     }
 
-    /// The probe of a hash for the slice of this age.
-    #[inline]
-    fn probe(&self, hash: u64, age: usize) -> Probe {
-        let k = self.k();
-        Probe::new(hash, (self.newest_class as usize + k - age % k) % k)
-    }
-
     /// Whether the window at this age still counts.
     #[inline]
     fn is_live(&self, window: usize, now: u64) -> bool {
@@ -232,12 +222,18 @@ impl TimeLimited {
     #[inline]
     fn contains(&self, hash: u64, now: u64) -> bool {
         let windows = self.slices.len() + 1 - self.k();
-        find_window(
-            self.k(),
-            windows,
-            |window| self.is_live(window, now),
-            |age| self.slices[age].holds(self.probe(hash, age)),
-        )
+        let is_live = |window| self.is_live(window, now);
+        // The walk mostly stays within a class.
+        let mut class = 0;
+        let mut probe = Probe::new(hash, class);
+        find_window(self.k(), windows, is_live, |age| {
+            let slice = &self.slices[age];
+            if slice.class != class {
+                class = slice.class;
+                probe = Probe::new(hash, class);
+            }
+            slice.holds(probe)
+        })
     }
 
     /// Takes notice of the time, and moves the slices on if their time or room is over.
@@ -252,9 +248,9 @@ impl TimeLimited {
     #[inline]
     fn insert(&mut self, hash: u64) {
         let mut changed = false;
-        for age in 0..self.k() {
-            let probe = self.probe(hash, age);
-            changed |= self.slices[age].insert(probe);
+        let k = self.k();
+        for slice in self.slices.iter_mut().take(k) {
+            changed |= slice.insert(Probe::new(hash, slice.class));
         }
         self.received += u64::from(changed);
         self.slices[0].last = Some(self.clock);
@@ -290,7 +286,8 @@ impl Membership for TimeLimited {
         // Where an insertion writes, and where the walk looks if it finds nothing.
         let k = self.k();
         for age in (0..k - 1).chain((k - 1..self.slices.len()).step_by(k)) {
-            self.slices[age].prefetch(self.probe(hash, age));
+            let slice = &self.slices[age];
+            slice.prefetch(Probe::new(hash, slice.class));
         }
     }
 }
@@ -315,7 +312,7 @@ impl Filter for TimeLimited {
         out.u64(self.began);
         out.u64(self.received);
         out.u64(self.target);
-        out.u32(self.newest_class);
+        out.u32(self.slices[0].class as u32);
         out.u32(self.slices.len() as u32);
         self.slices.iter().for_each(|slice| slice.write(out));
     }
@@ -368,11 +365,11 @@ impl Structure for TimeLimited {
             return Err(Error::Field { field: "slices", found: count.into(), expected });
         }
         let mut slices = VecDeque::new();
-        for _ in 0..count {
-            slices.push_back(Slice::read(payload, &parameters, clock)?);
+        for age in 0..count {
+            let class = (newest_class + k - age % k) % k;
+            slices.push_back(Slice::read(payload, &parameters, class as usize, clock)?);
         }
-        let mut filter =
-            Self { parameters, slices, newest_class, clock, began, received, room: 0, target };
+        let mut filter = Self { parameters, slices, clock, began, received, room: 0, target };
         filter.room = filter.room_after(0);
         if received > filter.room {
             let expected = "at most what the slices have room for";
@@ -403,8 +400,8 @@ fn read_parameters(reader: &mut Reader<'_>) -> Result<TimeLimitedParameters, Err
     if !(1..=sizing::MOST_TURNS).contains(&turns) {
         return refuse("turns", turns.into(), "from 1 to 65536");
     }
-    if !slice::block(bits_per_slice).is_valid() {
-        return refuse("bits per slice", bits_per_slice.into(), "from 1 to 7");
+    if !(1..=BlockShape::MOST_BITS).contains(&bits_per_slice) {
+        return refuse("bits per slice", bits_per_slice.into(), "from 1 to 10");
     }
     if !sizing::CHANCES.contains(&slice_chance) {
         return refuse("slice chance", slice_chance.to_bits(), "from 0.0001 to 0.75");

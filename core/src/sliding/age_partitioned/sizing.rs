@@ -6,13 +6,10 @@ use crate::plan::Frontier;
 use crate::probability::least;
 use crate::sliding::slices::BlockShape;
 
-/// More whole generations than this are never needed: slices would hold less than a word.
-pub(super) const MOST_GENERATIONS: u32 = 1 << 16;
-
 /// More slices per key than this only add lines.
 const MOST_SLICES_PER_KEY: u32 = 8;
 
-/// Slots and words of a block: from all blocks of a class in one line to four lines.
+/// Slices per class and words of a block: from all blocks of a class in one line to four lines.
 const GROUPS: [(u32, u32); 10] =
     [(2, 4), (2, 8), (4, 2), (4, 4), (4, 8), (8, 1), (8, 2), (8, 4), (16, 1), (16, 2)];
 
@@ -20,7 +17,7 @@ const GROUPS: [(u32, u32); 10] =
 pub fn choices(window: u64, rate: f64, slack: u64) -> Frontier<AgePartitionedParameters> {
     let mut found = Frontier::new();
     for shape in shapes(window, slack) {
-        let each = rate / f64::from(shape.generations + 1);
+        let each = rate / f64::from(shape.generations() + 1);
         let chance = each.powf(1.0 / f64::from(shape.slices_per_key));
         // At the best size half of the bits are set, so about log2(1/chance) of them tell.
         let best = (-chance.log2()).round() as u32;
@@ -49,7 +46,7 @@ pub fn with_memory(window: u64, bytes: u64, slack: u64) -> Option<AgePartitioned
         if blocks == 0 {
             continue;
         }
-        for bits in 1..=shape.block.most_bits() {
+        for bits in shape.block.words..=BlockShape::MOST_BITS {
             let block = BlockShape { bits, ..shape.block };
             let sized = AgePartitionedParameters { block, blocks, ..shape };
             let rate = sized.false_positive_rate();
@@ -68,23 +65,22 @@ fn shapes(window: u64, slack: u64) -> Vec<AgePartitionedParameters> {
         |shape: &AgePartitionedParameters| shape.window() + shape.slack() - window <= slack;
     let mut shapes = Vec::new();
     for slices_per_key in 1..=MOST_SLICES_PER_KEY {
-        let shape = |generations: u32, words: u32| AgePartitionedParameters {
-            generation: window.div_ceil(generations.into()),
-            slices_per_key,
-            generations,
-            block: BlockShape { words, bits: 1 },
-            blocks: 1,
+        let shape = |slices_per_class: u32, words: u32| {
+            let generations = slices_per_key * (slices_per_class - 1);
+            AgePartitionedParameters {
+                generation: window.div_ceil(generations.into()),
+                slices_per_key,
+                slices_per_class,
+                block: BlockShape { words, bits: 1 },
+                blocks: 1,
+            }
         };
-        let usual = GROUPS.map(|(slots, words)| shape(slices_per_key * (slots - 1), words));
+        let usual = GROUPS.into_iter().map(|(slots, words)| shape(slots, words));
         let before = shapes.len();
-        shapes.extend(usual.into_iter().filter(keeps_to_slack));
+        shapes.extend(usual.filter(keeps_to_slack));
         if shapes.len() == before {
-            // Generations so short that k of them, and what the last one exceeds the window by,
-            // keep to the slack; they are many, so blocks are small.
-            let generation = (slack.saturating_add(2) / u64::from(slices_per_key + 1)).max(1);
-            let generations = window.div_ceil(generation).min(MOST_GENERATIONS.into()) as u32;
-            let many = [1, 2].map(|words| shape(generations, words));
-            shapes.extend(many.into_iter().filter(keeps_to_slack));
+            // Little slack takes many short generations, and these small blocks.
+            shapes.extend((17..=64).map(|slots| shape(slots, 1)).find(keeps_to_slack));
         }
     }
     shapes

@@ -2,11 +2,11 @@ use super::*;
 use crate::hash::remix;
 use testkit::stats::assert_rate_within;
 
-fn shape(k: u32, l: u32, bits: u32, words: u32) -> AgePartitionedParameters {
+fn shape(k: u32, slots: u32, bits: u32, words: u32) -> AgePartitionedParameters {
     AgePartitionedParameters {
         generation: 100,
         slices_per_key: k,
-        generations: l,
+        slices_per_class: slots,
         block: BlockShape { words, bits },
         blocks: 1,
     }
@@ -14,7 +14,7 @@ fn shape(k: u32, l: u32, bits: u32, words: u32) -> AgePartitionedParameters {
 
 #[test]
 fn the_example_of_the_documentation() {
-    let parameters = AgePartitionedParameters { generation: 1, blocks: 8, ..shape(1, 3, 4, 2) };
+    let parameters = AgePartitionedParameters { generation: 1, blocks: 8, ..shape(1, 4, 4, 2) };
     let mut filter = AgePartitioned::new(parameters);
     let key = |name: u8| remix(name.into(), 0);
     for name in *b"abcde" {
@@ -29,24 +29,24 @@ fn the_example_of_the_documentation() {
 /// and after k g - 1 more its traces are gone too.
 #[test]
 fn the_window_is_l_generations_and_not_one_insertion_more() {
-    for (k, l) in [(1, 1), (1, 5), (2, 6), (3, 9), (4, 3), (5, 7), (10, 7)] {
+    for (k, slots) in [(1, 2), (1, 6), (2, 4), (3, 4), (4, 2), (5, 3), (10, 2), (2, 64)] {
         let parameters =
-            AgePartitionedParameters { generation: 7, blocks: 900, ..shape(k, l, 4, 2) };
+            AgePartitionedParameters { generation: 7, blocks: 900, ..shape(k, slots, 4, 2) };
         let (window, slack) = (parameters.window(), parameters.slack());
-        assert_eq!((window, slack), (7 * u64::from(l), 7 * u64::from(k) - 1));
+        assert_eq!((window, slack), (7 * u64::from(k * (slots - 1)), 7 * u64::from(k) - 1));
         let known = |offset: u64, distance: u64| {
             let mut filter = AgePartitioned::new(parameters);
-            let start = 7 * 40 + offset;
+            let start = 7 * 400 + offset;
             for i in 0..start + distance {
                 filter.insert_hash(remix(i, 9), Time::ZERO);
             }
             // What the insertion at this distance answers.
             !filter.insert_hash(remix(start, 9), Time::ZERO)
         };
-        assert!((0..7).all(|offset| known(offset, window)), "({k}, {l})");
-        assert!(!known(6, window + 1), "({k}, {l})");
-        assert!(known(0, window + 6), "({k}, {l})");
-        assert!((0..7).all(|offset| !known(offset, window + slack + 1)), "({k}, {l})");
+        assert!((0..7).all(|offset| known(offset, window)), "({k}, {slots})");
+        assert!(!known(6, window + 1), "({k}, {slots})");
+        assert!(known(0, window + 6), "({k}, {slots})");
+        assert!((0..7).all(|offset| !known(offset, window + slack + 1)), "({k}, {slots})");
     }
 }
 
@@ -54,21 +54,21 @@ fn the_window_is_l_generations_and_not_one_insertion_more() {
 /// fails by luck once in 1e9; small filters, many of them, because one differs from the next.
 #[test]
 fn the_worst_moment_errs_as_computed() {
-    for (k, l, bits, words, blocks) in [
-        (1, 3, 5, 2, 30),
-        (2, 6, 3, 2, 30),
-        (3, 9, 2, 2, 20),
-        (4, 3, 1, 1, 9),
-        (5, 7, 1, 8, 2),
-        (2, 3, 3, 8, 4),
-        (2, 14, 4, 1, 100),
-        (3, 4, 2, 4, 11),
+    for (k, slots, bits, words, blocks) in [
+        (1, 4, 5, 2, 30),
+        (2, 4, 3, 2, 30),
+        (3, 4, 2, 2, 20),
+        (4, 2, 1, 1, 9),
+        (5, 3, 1, 1, 12),
+        (2, 3, 8, 8, 40),
+        (2, 8, 4, 1, 100),
+        (3, 3, 5, 4, 20),
     ] {
-        let parameters = AgePartitionedParameters { blocks, ..shape(k, l, bits, words) };
+        let parameters = AgePartitionedParameters { blocks, ..shape(k, slots, bits, words) };
         let (mut hits, mut trials) = (0, 0);
         for seed in 0..150 {
             let mut filter = AgePartitioned::new(parameters);
-            for i in 0..2 * 100 * u64::from(k + l) {
+            for i in 0..2 * 100 * u64::from(k * slots) {
                 filter.insert_hash(remix(i, seed), Time::ZERO);
             }
             for i in 0..20_000 {
@@ -99,10 +99,11 @@ fn choices_keep_the_rate_and_none_beats_another() {
 
 #[test]
 fn a_little_slack_is_kept_to() {
-    for (window, slack) in [(1_000, 0), (1_000, 10), (100_000, 1_000), (5, 3)] {
+    for (window, slack) in [(1_000, 50), (100_000, 5_000), (1_000_000, 20_000), (5, 3)] {
         let chosen = choices(window, 0.01, slack).pick().unwrap();
         assert!(chosen.window() >= window && chosen.window() + chosen.slack() <= window + slack);
     }
+    assert_eq!(choices(1_000, 0.01, 3).pick(), None);
 }
 
 #[test]

@@ -5,11 +5,15 @@ use crate::hash::{reduce, remix};
 use crate::probability::least;
 
 /// How large the blocks of a slice are, and how many bits of one a key sets.
+///
+/// The words of a block take turns: of 6 bits in a block of 4 words, the first two words get two
+/// and the others one. Where a bit goes is then known before the hash is, and the bits of a key
+/// are put together without a detour through memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockShape {
     /// Words in a block: 1, 2, 4 or 8.
     pub words: u32,
-    /// Bits that a key sets in its block; a bit may be chosen twice.
+    /// Bits that a key sets in its block, at least one in every word; a bit may be chosen twice.
     pub bits: u32,
 }
 
@@ -17,50 +21,31 @@ impl BlockShape {
     /// Sizes of blocks, in words: those that never straddle a cache line.
     pub const WORDS: [u32; 4] = [1, 2, 4, LINE_WORDS as u32];
 
-    /// Whether one 64-bit hash can choose all the bits.
-    pub fn is_valid(self) -> bool {
-        Self::WORDS.contains(&self.words) && (1..=self.most_bits()).contains(&self.bits)
-    }
+    /// As many bits as one hash can choose, six bits of it for each.
+    pub const MOST_BITS: u32 = 10;
 
-    /// The most bits a key may set in blocks of this size.
-    pub fn most_bits(self) -> u32 {
-        64 / self.offset_bits()
+    /// Whether the words are of a known number, and each gets a bit.
+    pub fn is_valid(self) -> bool {
+        Self::WORDS.contains(&self.words) && (self.words..=Self::MOST_BITS).contains(&self.bits)
     }
 
     /// Chance that a key never inserted finds its bits set in a slice of `blocks` blocks that
     /// holds `items` keys. Exact for every size.
     ///
-    /// If the key's `b` choices fall on `d` different bits, inclusion and exclusion over the
-    /// subsets that stayed empty gives `sum (-1)^i C(d,i) e_i`. Here `e_i` is the chance that `i`
-    /// given bits stayed empty: each of the items chose another block, or chose the block but none
-    /// of them, so `e_i = (1 - (1 - (1 - i/B)^b) / blocks)^items` with `B` bits in a block.
+    /// Given how many keys share the block, its words are independent, and for each the chance is a
+    /// sum of terms `a q^keys` (see [`word_terms`]); so it is for their product. Every key is in the
+    /// block with chance `1 / blocks`, which makes of the term `a (1 - (1 - q) / blocks)^items`.
     pub fn chance(self, items: u64, blocks: u64) -> f64 {
-        let choices = self.bits as usize;
-        let size = f64::from(64 * self.words);
-        let empty = |i: usize| {
-            let avoided = (1.0 - i as f64 / size).powi(self.bits as i32);
-            (items as f64 * (-(1.0 - avoided) / blocks as f64).ln_1p()).exp()
-        };
-        let empty: Vec<f64> = (0..=choices).map(empty).collect();
-        let set = |distinct: usize| {
-            let (mut sum, mut choose) = (0.0, 1.0);
-            for (i, empty) in empty.iter().take(distinct + 1).enumerate() {
-                sum += choose * empty;
-                choose *= -((distinct - i) as f64) / (i + 1) as f64;
-            }
-            sum.max(0.0)
-        };
-        // distinct[d]: the chance that the choices so far fell on d different bits.
-        let mut distinct = vec![0.0; choices + 1];
-        distinct[0] = 1.0;
-        for _ in 0..choices {
-            for d in (0..choices).rev() {
-                distinct[d + 1] =
-                    distinct[d + 1] * (d + 1) as f64 / size + distinct[d] * (1.0 - d as f64 / size);
-            }
-            distinct[0] = 0.0;
+        let mut terms = vec![(1.0, 1.0)];
+        for word in 0..self.words {
+            let factors = word_terms(self.bits_in(word));
+            let times = |&(a, q): &(f64, f64)| factors.iter().map(move |&(b, r)| (a * b, q * r));
+            terms = terms.iter().flat_map(times).collect();
         }
-        distinct.iter().enumerate().map(|(d, chance)| chance * set(d)).sum()
+        let mean =
+            |(a, q): (f64, f64)| a * (items as f64 * (-(1.0 - q) / blocks as f64).ln_1p()).exp();
+        // Terms of both signs nearly cancel when the slice is nearly empty.
+        terms.into_iter().map(mean).sum::<f64>().max(0.0)
     }
 
     /// The fewest blocks for which [`chance`](Self::chance) is at most `most`.
@@ -72,18 +57,49 @@ impl BlockShape {
     pub fn chance_now<'a>(self, blocks: impl Iterator<Item = &'a [u64]>) -> f64 {
         let (mut sum, mut count) = (0.0, 0_u64);
         for block in blocks {
-            let ones: u32 = block.iter().map(|word| word.count_ones()).sum();
-            sum += (f64::from(ones) / f64::from(64 * self.words)).powi(self.bits as i32);
+            let fill = |(word, bits): (u32, &u64)| {
+                (f64::from(bits.count_ones()) / 64.0).powi(self.bits_in(word) as i32)
+            };
+            sum += (0..self.words).zip(block).map(fill).product::<f64>();
             count += 1;
         }
         sum / count.max(1) as f64
     }
 
-    /// Bits that choose one bit of a block.
-    #[inline]
-    fn offset_bits(self) -> u32 {
-        6 + self.words.trailing_zeros()
+    /// Bits that a key sets in this word of its block.
+    fn bits_in(self, word: u32) -> u32 {
+        (self.bits + self.words - 1 - word) / self.words
     }
+}
+
+/// Chance that a word holds all of `bits` choices of an unseen key, as terms `a q^keys` of the
+/// number of keys that share the block.
+///
+/// If the choices fall on `d` different bits, inclusion and exclusion over those that stayed empty
+/// gives `sum (-1)^i C(d,i) e_i`, with `e_i = ((1 - i/64)^bits)^keys` the chance that `i` given bits
+/// did.
+fn word_terms(bits: u32) -> Vec<(f64, f64)> {
+    let choices = bits as usize;
+    // distinct[d]: the chance that the choices so far fell on d different bits.
+    let mut distinct = vec![0.0; choices + 1];
+    distinct[0] = 1.0;
+    for _ in 0..choices {
+        for d in (0..choices).rev() {
+            let (again, other) = ((d + 1) as f64 / 64.0, 1.0 - d as f64 / 64.0);
+            distinct[d + 1] = distinct[d + 1] * again + distinct[d] * other;
+        }
+        distinct[0] = 0.0;
+    }
+    let mut terms: Vec<(f64, f64)> =
+        (0..=choices).map(|i| (0.0, (1.0 - i as f64 / 64.0).powi(bits as i32))).collect();
+    for (d, chance) in distinct.into_iter().enumerate() {
+        let mut choose = chance;
+        for (i, term) in terms.iter_mut().take(d + 1).enumerate() {
+            term.0 += choose;
+            choose *= -((d - i) as f64) / (i + 1) as f64;
+        }
+    }
+    terms
 }
 
 /// What a key is to the slices of one class: which block, and which bits of it.
@@ -108,38 +124,67 @@ impl Probe {
         reduce(self.place, blocks).0 as usize
     }
 
-    /// Whether all bits of the key are set in its block.
+    /// In which of these blocks, side by side, all bits of the key are set: bit i for block i.
     #[inline]
-    pub fn is_in(self, block: &[u64], shape: BlockShape) -> bool {
-        // No early exit: a few more loads from one line cost less than a mispredicted branch.
-        let mut missing = 0;
-        for (word, bit) in self.choices(shape) {
-            missing |= !block[word] & bit;
+    pub fn hits(self, blocks: &[u64], shape: BlockShape) -> u64 {
+        match shape.words {
+            1 => self.hits_in::<1>(blocks, shape.bits),
+            2 => self.hits_in::<2>(blocks, shape.bits),
+            4 => self.hits_in::<4>(blocks, shape.bits),
+            _ => self.hits_in::<LINE_WORDS>(blocks, shape.bits),
         }
-        missing == 0
     }
 
-    /// Sets the bits of the key in its block, and says whether one of them was not set before.
+    /// Sets the bits of the key in a block, and says whether one was not set before.
     #[inline]
-    pub fn set_in(self, block: &mut [u64], shape: BlockShape) -> bool {
+    pub fn set(self, block: &mut [u64], shape: BlockShape) -> bool {
+        match shape.words {
+            1 => self.set_in::<1>(block, shape.bits),
+            2 => self.set_in::<2>(block, shape.bits),
+            4 => self.set_in::<4>(block, shape.bits),
+            _ => self.set_in::<LINE_WORDS>(block, shape.bits),
+        }
+    }
+
+    #[inline(always)]
+    fn hits_in<const W: usize>(self, blocks: &[u64], bits: u32) -> u64 {
+        let mask = self.mask::<W>(bits);
+        let mut hits = 0;
+        for (slot, block) in blocks.as_chunks::<W>().0.iter().enumerate() {
+            // No early exit: a few more words of one line cost less than a mispredicted branch.
+            let missing = block.iter().zip(&mask).fold(0, |acc, (word, mask)| acc | (mask & !word));
+            hits |= u64::from(missing == 0) << (slot % 64);
+        }
+        hits
+    }
+
+    #[inline(always)]
+    fn set_in<const W: usize>(self, block: &mut [u64], bits: u32) -> bool {
         let mut missing = 0;
-        for (word, bit) in self.choices(shape) {
-            missing |= !block[word] & bit;
-            block[word] |= bit;
+        for (word, mask) in block[..W].iter_mut().zip(self.mask::<W>(bits)) {
+            missing |= mask & !*word;
+            *word |= mask;
         }
         missing != 0
     }
 
-    /// Word and bit of every choice.
-    #[inline]
-    fn choices(self, shape: BlockShape) -> impl Iterator<Item = (usize, u64)> {
-        let (width, mask) = (shape.offset_bits(), 64 * shape.words - 1);
+    #[inline(always)]
+    fn mask<const W: usize>(self, bits: u32) -> [u64; W] {
+        let mut mask = [0; W];
         let mut rest = self.bits;
-        (0..shape.bits).map(move |_| {
-            let offset = rest as u32 & mask;
-            rest >>= width;
-            ((offset / 64) as usize, 1 << (offset % 64))
-        })
+        let mut left = bits as usize;
+        while left >= W {
+            for word in &mut mask {
+                *word |= 1 << (rest % 64);
+                rest >>= 6;
+            }
+            left -= W;
+        }
+        for word in mask.iter_mut().take(left) {
+            *word |= 1 << (rest % 64);
+            rest >>= 6;
+        }
+        mask
     }
 }
 
@@ -156,10 +201,12 @@ mod tests {
         for (words, bits, blocks, items) in [
             (1, 1, 3, 100),
             (1, 4, 1, 9),
+            (2, 3, 50, 1_200),
             (2, 4, 50, 900),
             (2, 9, 2, 12),
-            (8, 6, 1, 60),
-            (8, 5, 9, 700),
+            (4, 6, 1, 30),
+            (4, 10, 5, 100),
+            (8, 8, 3, 120),
         ] {
             let shape = BlockShape { words, bits };
             let (mut hits, mut trials) = (0, 0);
@@ -169,12 +216,12 @@ mod tests {
                 for i in 0..items {
                     let probe = Probe::new(remix(i, seed), 0);
                     let block = probe.block(blocks as u64) * words;
-                    probe.set_in(&mut slice[block..block + words], shape);
+                    probe.set(&mut slice[block..block + words], shape);
                 }
                 for i in 0..2_000 {
                     let probe = Probe::new(remix(1 << 40 | i, seed), 0);
                     let block = probe.block(blocks as u64) * words;
-                    hits += u64::from(probe.is_in(&slice[block..block + words], shape));
+                    hits += probe.hits(&slice[block..block + words], shape);
                     trials += 1;
                 }
             }
@@ -185,8 +232,11 @@ mod tests {
     #[test]
     fn block_counts_are_the_least_that_will_do() {
         for words in BlockShape::WORDS {
-            for (bits, most) in [(1, 0.5), (4, 0.06), (5, 0.01)] {
+            for (bits, most) in [(1, 0.5), (4, 0.06), (5, 0.01), (8, 0.004)] {
                 let shape = BlockShape { words, bits };
+                if !shape.is_valid() {
+                    continue;
+                }
                 for items in [1, 10, 1_000, 1_000_000] {
                     let blocks = shape.blocks_for(items, most);
                     assert!(shape.chance(items, blocks) <= most);
@@ -198,8 +248,8 @@ mod tests {
 
     #[test]
     fn one_bit_in_a_large_slice_is_the_papers_fill_ratio() {
-        let shape = BlockShape { words: 8, bits: 1 };
-        let chance = shape.chance(1_000_000, 3_000);
+        let shape = BlockShape { words: 1, bits: 1 };
+        let chance = shape.chance(1_000_000, 24_000);
         let fill: f64 = 1.0 - (-1_000_000.0 / (512.0 * 3_000.0_f64)).exp();
         assert!((chance / fill - 1.0).abs() < 1e-5, "{chance} {fill}");
     }

@@ -3,10 +3,10 @@
 use std::ops::RangeInclusive;
 
 use super::TimeLimitedParameters;
-use super::slice::block;
 use super::turn::EXTRA;
 use crate::blueprint::Blueprint;
 use crate::plan::Frontier;
+use crate::sliding::slices::BlockShape;
 use crate::window::Span;
 
 /// More turns than this make slices of a few keys.
@@ -51,7 +51,7 @@ pub fn choices(
                     slice_chance,
                     expected,
                 };
-                let possible = block(bits_per_slice).is_valid()
+                let possible = (1..=BlockShape::MOST_BITS).contains(&bits_per_slice)
                     && CHANCES.contains(&slice_chance)
                     && choice.slack() <= slack;
                 if possible && found.has_place_for(at_least(&choice), choice.lines_touched()) {

@@ -6,11 +6,6 @@ use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::sliding::slices::{BlockShape, Probe};
 
-/// The blocks of a large slice.
-pub fn block(bits: u32) -> BlockShape {
-    BlockShape { words: LINE_WORDS as u32, bits }
-}
-
 /// How large a slice is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SliceSize {
@@ -21,15 +16,10 @@ pub struct SliceSize {
 impl SliceSize {
     /// The smallest that holds so many keys at this chance of holding another.
     pub fn for_keys(keys: u64, bits: u32, chance: f64) -> Self {
+        let blocks = BlockShape::WORDS.map(|words| BlockShape { words, bits });
         let size = |block: BlockShape| Self { block, blocks: block.blocks_for(keys, chance) };
-        let large = size(block(bits));
-        if large.blocks > 16 {
-            return large;
-        }
-        // Smaller blocks fill less evenly but waste less of the last one.
-        let smaller = BlockShape::WORDS.map(|words| BlockShape { words, bits });
-        let smaller = smaller.into_iter().filter(|block| block.is_valid()).map(size);
-        smaller.chain([large]).min_by_key(|size| (size.words(), size.blocks)).expect("one is large")
+        let sizes = blocks.into_iter().filter(|block| block.is_valid()).map(size);
+        sizes.min_by_key(|size| (size.words(), size.blocks)).expect("blocks of one word are valid")
     }
 
     pub fn bits(&self) -> u64 {
@@ -54,6 +44,8 @@ impl SliceSize {
 pub struct Slice {
     bits: Lines,
     size: SliceSize,
+    /// Which probe of a key is for this slice, below k.
+    pub class: usize,
     /// Keys that it may receive.
     pub capacity: u64,
     /// Keys that it received in generations that are over; at most its capacity.
@@ -64,8 +56,8 @@ pub struct Slice {
 
 impl Slice {
     /// An empty slice.
-    pub fn new(size: SliceSize, capacity: u64) -> Self {
-        Self { bits: Lines::new(size.lines()), size, capacity, received: 0, last: None }
+    pub fn new(size: SliceSize, capacity: u64, class: usize) -> Self {
+        Self { bits: Lines::new(size.lines()), size, class, capacity, received: 0, last: None }
     }
 
     pub fn size(&self) -> SliceSize {
@@ -81,7 +73,7 @@ impl Slice {
     pub fn holds(&self, probe: Probe) -> bool {
         let words = self.bits.as_slice().as_flattened();
         let at = self.word_of(probe);
-        probe.is_in(&words[at..at + self.size.block.words as usize], self.size.block)
+        probe.hits(&words[at..at + self.size.block.words as usize], self.size.block) != 0
     }
 
     /// Writes a key, and says whether that changed anything.
@@ -89,7 +81,7 @@ impl Slice {
     pub fn insert(&mut self, probe: Probe) -> bool {
         let at = self.word_of(probe);
         let words = self.bits.as_mut_slice().as_flattened_mut();
-        probe.set_in(&mut words[at..at + self.size.block.words as usize], self.size.block)
+        probe.set(&mut words[at..at + self.size.block.words as usize], self.size.block)
     }
 
     #[inline]
@@ -116,6 +108,7 @@ impl Slice {
     pub fn read(
         reader: &mut Reader<'_>,
         parameters: &TimeLimitedParameters,
+        class: usize,
         clock: u64,
     ) -> Result<Self, Error> {
         let words = reader.u32("block words")?;
@@ -145,7 +138,7 @@ impl Slice {
             let expected = "within the size of the slice";
             return Err(Error::Field { field: "capacity", found: capacity, expected });
         }
-        let mut slice = Self { received, last, ..Self::new(size, capacity) };
+        let mut slice = Self { received, last, ..Self::new(size, capacity, class) };
         slice.bits.as_mut_slice().as_flattened_mut()[..words.len()].copy_from_slice(&words);
         Ok(slice)
     }

@@ -14,7 +14,7 @@ use super::TimeLimited;
 use super::slice::{Slice, SliceSize};
 
 /// Generations beyond the usual number for which there is room at the full chance.
-pub const EXTRA: u32 = 2;
+pub const EXTRA: u32 = 1;
 
 /// A generation is made for at most so many times the keys of the one before.
 pub const GROWTH: u64 = 8;
@@ -55,10 +55,11 @@ impl TimeLimited {
         let elapsed = self.clock - self.began;
         let turns = elapsed / turn;
         let target = if turns > 0 {
-            // On a grid, so that k generations never last longer than k turns. A lull halves the
+            // On a grid, so that k generations never last longer than k turns. One key more than
+            // came, because a steady stream brings now one more, now one less. A lull halves the
             // target, no more: rates that swing faster than that find the slices ready.
             self.began += turns * turn;
-            self.received.div_ceil(turns).max(self.target / 2)
+            (self.received.div_ceil(turns) + 1).max(self.target / 2)
         } else {
             // Full before its time (eq. 6, l times the target fills the span at this rate).
             self.began = self.clock;
@@ -86,8 +87,8 @@ impl TimeLimited {
         for position in (0..count).rev() {
             let capacity = self.capacity_at(position);
             let size = SliceSize::for_keys(capacity, self.parameters.bits_per_slice, chance);
-            self.slices.push_front(Slice::new(size, capacity));
-            self.newest_class = (self.newest_class + 1) % k as u32;
+            let class = self.slices.front().map_or(0, |newest| (newest.class + 1) % k);
+            self.slices.push_front(Slice::new(size, capacity, class));
         }
         self.room = self.room_after(0);
     }
