@@ -10,15 +10,19 @@ use crate::duplicates::CompactShortHash;
 use crate::error::Error;
 use crate::filter::Filter;
 use crate::plan::Goal;
-use crate::sliding::{AgePartitioned, DoubleBuffer, TimeLimited};
+use crate::sliding::{AgePartitioned, DoubleBuffer, Sliding, TimeLimited};
 
 /// Every structure, in the order in which they are listed to people.
 pub static CATALOG: &[Row] = &[
-    Row::of::<DoubleBuffer>(),
+    Row::of::<Sliding>(),
     Row::of::<AgePartitioned>(),
-    Row::of::<TimeLimited>(),
+    Row::of::<DoubleBuffer>(),
     Row::of::<CompactShortHash>(),
+    Row::of::<TimeLimited>(),
 ];
+
+/// Reads a filter from its parameters and its payload.
+pub type Open = fn(&mut Reader<'_>, &mut Reader<'_>) -> Result<Box<dyn Filter>, Error>;
 
 /// One structure, without its type.
 #[derive(Debug)]
@@ -32,7 +36,7 @@ pub struct Row {
     /// The parameters that reach a goal, or why none do.
     pub propose: fn(&Goal) -> Result<Box<dyn Blueprint>, Unfit>,
     /// Reads a filter from the parameters and the payload of a snapshot.
-    pub open: fn(&mut Reader<'_>, &mut Reader<'_>) -> Result<Box<dyn Filter>, Error>,
+    pub open: Open,
 }
 
 impl Row {

@@ -32,9 +32,9 @@ pub fn poisson_mean(mean: f64, f: impl Fn(u64) -> f64) -> f64 {
 }
 
 /// The least number, from 1 on, that is `enough`: a claim that stays true once it is. The search
-/// takes about `2 log2(n)` questions.
-pub fn least(enough: impl Fn(u64) -> bool) -> u64 {
-    let (mut too_few, mut many) = (0, 1);
+/// asks first about `start`, which should be of the right order, and at least 1.
+pub fn least(start: u64, enough: impl Fn(u64) -> bool) -> u64 {
+    let (mut too_few, mut many) = (0, start);
     while !enough(many) {
         too_few = many;
         many *= 2;
@@ -60,7 +60,9 @@ mod tests {
     #[test]
     fn least_is_where_it_begins() {
         for border in (1..70).chain([1 << 40, (1 << 40) + 1]) {
-            assert_eq!(least(|n| n >= border), border);
+            for start in [1, 2, 50, 1 << 41] {
+                assert_eq!(least(start, |n| n >= border), border);
+            }
         }
     }
 

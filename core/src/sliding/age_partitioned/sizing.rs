@@ -24,11 +24,12 @@ pub fn choices(window: u64, rate: f64, slack: u64) -> Frontier<AgePartitionedPar
         for bits in best.saturating_sub(1)..=best + 1 {
             let block = BlockShape { bits, ..shape.block };
             let sized = |blocks| AgePartitionedParameters { block, blocks, ..shape };
-            let smallest = sized(at_least(&sized(1), chance));
+            let smallest = sized(at_least(&sized(1), chance).max(1));
             if block.is_valid()
                 && found.has_place_for(smallest.heap_bytes(), smallest.lines_touched())
             {
-                let blocks = least(|blocks| sized(blocks).false_positive_rate() <= rate);
+                let keeps = |blocks| sized(blocks).false_positive_rate() <= rate;
+                let blocks = least(smallest.blocks, keeps);
                 found.add(sized(blocks));
             }
         }

@@ -50,7 +50,9 @@ impl BlockShape {
 
     /// The fewest blocks for which [`chance`](Self::chance) is at most `most`.
     pub fn blocks_for(self, items: u64, most: f64) -> u64 {
-        least(|blocks| self.chance(items, blocks) <= most)
+        // More keys than bits: a start, not a limit.
+        let start = (items / u64::from(64 * self.words)).max(1);
+        least(start, |blocks| self.chance(items, blocks) <= most)
     }
 
     /// The share of keys whose bits are all set in a block, averaged over blocks given as words.
