@@ -1,5 +1,6 @@
 //! All experiments. An area has a file and a place in [`AREAS`]; an experiment is a value there.
 
+mod ages;
 mod sets;
 mod windows;
 
@@ -8,7 +9,7 @@ use anyhow::{Result, anyhow};
 use crate::experiment::Experiment;
 
 /// The experiments of every area.
-pub static AREAS: &[&[Experiment]] = &[windows::EXPERIMENTS, sets::EXPERIMENTS];
+pub static AREAS: &[&[Experiment]] = &[windows::EXPERIMENTS, ages::EXPERIMENTS, sets::EXPERIMENTS];
 
 /// Every experiment.
 pub fn all() -> impl Iterator<Item = &'static Experiment> {
