@@ -2,9 +2,6 @@
 
 use crate::blueprint::Blueprint;
 
-/// How much more memory than the least is given for fewer cache lines: a tenth.
-pub const LEANNESS: f64 = 1.1;
-
 /// Parameters of one structure, none of which costs as much memory *and* touches as many cache lines
 /// as another.
 #[derive(Debug, Clone)]
@@ -39,10 +36,10 @@ impl<B: Blueprint> Frontier<B> {
         self.choices.iter().map(|(_, _, choice)| choice)
     }
 
-    /// The parameters that touch the fewest lines at little more than the least memory, see
-    /// [`LEANNESS`]; `None` if there are none at all.
-    pub fn pick(self) -> Option<B> {
-        let affordable = LEANNESS * self.choices.first()?.0 as f64;
+    /// The parameters that touch the fewest lines in at most so many times the least memory; `None`
+    /// if there are none at all.
+    pub fn pick(self, leanness: f64) -> Option<B> {
+        let affordable = leanness * self.choices.first()?.0 as f64;
         let lean = self.choices.into_iter().take_while(|choice| choice.0 as f64 <= affordable);
         lean.last().map(|(_, _, choice)| choice)
     }

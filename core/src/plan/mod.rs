@@ -7,7 +7,7 @@ pub mod bound;
 mod frontier;
 mod goal;
 
-pub use frontier::{Frontier, LEANNESS};
+pub use frontier::Frontier;
 pub use goal::{Goal, Limit};
 
 use crate::blueprint::{Blueprint, Unfit};

@@ -377,7 +377,7 @@ impl Structure for AgePartitioned {
             Slack::Unlimited => u64::MAX,
         };
         match goal.limit {
-            Limit::Error(rate) => choices(window, rate.get(), slack).pick(),
+            Limit::Error(rate) => choices(window, rate.get(), slack).pick(sizing::LEANNESS),
             Limit::Memory(memory) => with_memory(window, memory.bytes(), slack),
         }
         .ok_or(Unfit("needs a slack of at least a 63rd of the window, and a word per slice"))

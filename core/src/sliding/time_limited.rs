@@ -16,9 +16,8 @@
 //!   its span: that is the slack.
 //! - Expiry is by generation, at the time of the question. Nothing needs to be inserted for a key to
 //!   expire, and the newest slices expire like all others.
-//! - The error is kept at the worst moment, not only at a steady rate. Room for [`EXTRA`]
-//!   generations beyond the usual l + 1 is part of the sizing, and each further one, while it lasts,
-//!   gets half the chance of the one before: their sum stays below one more (see [`turn`]).
+//! - The error is kept at the worst moment, not only at a steady rate: while more windows are live
+//!   than there is room for, each new one gets half the chance of the one before (see [`turn`]).
 //! - When the rate outgrows all k slices, all are replaced at once; windows that no key was written
 //!   to are never asked. Then a leap by 1000 costs 4 generations, not k of them for each step.
 //! - Memory follows what came, not what a rate measured over a millisecond suggests: a generation is
@@ -41,9 +40,9 @@ use crate::sliding::slices::{BlockShape, Probe, find_window, window_chance};
 use crate::window::{Slack, Span, Time, Window};
 use slice::{Slice, SliceSize};
 
-use sizing::UNKNOWN;
 pub use sizing::choices;
-pub use turn::{EXTRA, GROWTH};
+use sizing::{LEANNESS, UNKNOWN};
+pub use turn::{BEYOND, GROWTH};
 
 mod sizing;
 mod slice;
@@ -78,9 +77,9 @@ impl TimeLimitedParameters {
     }
 
     /// The bound on the chance that an unseen key is reported, at any moment of any stream: the
-    /// chances of l + 1 full windows, of [`EXTRA`] more, and of one for all beyond these.
+    /// chances of l full windows and of [`BEYOND`] more (see [`turn`]).
     pub fn false_positive_rate(&self) -> f64 {
-        f64::from(self.turns + 2 + EXTRA) * self.slice_chance.powi(self.slices_per_key as i32)
+        (f64::from(self.turns) + BEYOND) * self.slice_chance.powi(self.slices_per_key as i32)
     }
 
     /// Chance that an unseen key is reported at a steady rate that fills every slice, just before
@@ -176,6 +175,10 @@ pub struct TimeLimited {
     room: u64,
     /// Keys for which new slices are made, per generation.
     target: u64,
+    /// Keys that came in the last turn, as far as known.
+    came: u64,
+    /// Room for more keys than that, by how much the number has lately changed.
+    jitter: u64,
 }
 
 impl TimeLimited {
@@ -189,6 +192,8 @@ impl TimeLimited {
             received: 0,
             room: 0,
             target: parameters.expected_generation(),
+            came: parameters.expected_generation(),
+            jitter: 0,
         };
         filter.make_slices(filter.k());
         filter
@@ -312,6 +317,8 @@ impl Filter for TimeLimited {
         out.u64(self.began);
         out.u64(self.received);
         out.u64(self.target);
+        out.u64(self.came);
+        out.u64(self.jitter);
         out.u32(self.slices[0].class as u32);
         out.u32(self.slices.len() as u32);
         self.slices.iter().for_each(|slice| slice.write(out));
@@ -342,8 +349,9 @@ impl Structure for TimeLimited {
             Slack::Unlimited => Span::from_millis(u64::MAX),
         };
         let (start, expected) = goal.expected_items.map_or(UNKNOWN, |keys| (keys, keys));
-        let chosen =
-            choices(span, rate.get(), slack, expected).pick().ok_or(Unfit("needs more slack"))?;
+        let chosen = choices(span, rate.get(), slack, expected)
+            .pick(LEANNESS)
+            .ok_or(Unfit("needs more slack"))?;
         Ok(TimeLimitedParameters { expected: start.clamp(1, Window::LONGEST), ..chosen })
     }
 
@@ -354,6 +362,8 @@ impl Structure for TimeLimited {
         let began = payload.u64_at_most("begin of generation", clock, "at most the clock")?;
         let received = payload.u64("received")?;
         let target = payload.u64("target")?;
+        let came = payload.u64_at_most("came", Window::LONGEST, "at most 2^48")?;
+        let jitter = payload.u64("jitter")?;
         let newest_class = payload.u32("newest class")?;
         let count = payload.u32("slices")?;
         if newest_class >= k {
@@ -369,7 +379,8 @@ impl Structure for TimeLimited {
             let class = (newest_class + k - age % k) % k;
             slices.push_back(Slice::read(payload, &parameters, class as usize, clock)?);
         }
-        let mut filter = Self { parameters, slices, clock, began, received, room: 0, target };
+        let mut filter =
+            Self { parameters, slices, clock, began, received, room: 0, target, came, jitter };
         filter.room = filter.room_after(0);
         if received > filter.room {
             let expected = "at most what the slices have room for";

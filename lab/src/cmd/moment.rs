@@ -1,20 +1,20 @@
 //! `moment`: slices by age at their worst moment, just before they move on, against the recurrence.
 //!
-//! First what the planner chooses, then the pairs (k, l) of the authors of the time-limited filter
-//! with one bit per slice, as they have it, at the rate for which they list them. Many filters of
-//! different seeds are asked, because questions to one share its luck.
+//! First what the planner can choose from, then slices as the paper has them, one bit per key and
+//! filled to one half. Several filters of different seeds are asked, because questions to one share
+//! its luck.
 
 use std::io::Write;
 
 use anyhow::Result;
 use clap::Args;
 use lately::sliding::age_partitioned::choices;
-use lately::sliding::{AgePartitioned, TimeLimited, TimeLimitedParameters};
-use lately::{Hashing, Membership, Seed, Span, Time};
+use lately::sliding::slices::BlockShape;
+use lately::sliding::{AgePartitioned, AgePartitionedParameters};
+use lately::{Hashing, Membership, Seed, Time};
 use testkit::stats::{lower_confidence, upper_confidence};
 use testkit::streams;
 
-use super::span::MENU;
 use crate::record::Tally;
 use crate::table::Table;
 
@@ -31,6 +31,22 @@ pub struct Options {
 
 /// Insertions of a generation: many, so that slices are filled evenly.
 const GENERATION: u64 = 10_000;
+
+/// Slices per key, and per class, of slices filled to one half.
+const HALF_FULL: [(u32, u32); 12] = [
+    (4, 2),
+    (5, 3),
+    (6, 3),
+    (7, 2),
+    (8, 2),
+    (9, 3),
+    (10, 2),
+    (11, 3),
+    (12, 2),
+    (13, 3),
+    (14, 2),
+    (15, 2),
+];
 
 /// Measures them all; says whether each is within 2% of the recurrence (99.9% sure of that much),
 /// and none of the planner's is above what was asked.
@@ -49,18 +65,19 @@ pub fn moment(options: &Options, out: &mut impl Write) -> Result<bool> {
     ];
     let mut table = Table::new(&headings);
     let mut all_kept = true;
-    let mut line = |who: &str, shape: [u32; 3], asked: f64, computed: f64, tally: Tally| {
+    let mut measure = |asked: Option<f64>, shape: &AgePartitionedParameters| {
+        let computed = shape.false_positive_rate();
+        let tally = ask(options, shape);
         let [low, high] = [lower_confidence, upper_confidence]
             .map(|bound| bound(tally.hits, tally.trials, 0.0005) / computed);
-        let kept = low <= 1.02 && high >= 0.98 && (who == "pair" || computed <= asked);
+        let kept = low <= 1.02 && high >= 0.98 && asked.is_none_or(|asked| computed <= asked);
         all_kept &= kept;
-        let [k, l, bits] = shape.map(|number| number.to_string());
         table.row([
-            who.to_owned(),
-            k,
-            l,
-            bits,
-            format!("{asked:.0e}"),
+            if asked.is_some() { "choice" } else { "half full" }.to_owned(),
+            shape.slices_per_key.to_string(),
+            shape.generations().to_string(),
+            shape.block.bits.to_string(),
+            asked.map_or(String::new(), |asked| format!("{asked:.0e}")),
             format!("{computed:.4e}"),
             format!("{:.4e}", tally.rate()),
             format!("{:.4}", tally.rate() / computed),
@@ -68,77 +85,47 @@ pub fn moment(options: &Options, out: &mut impl Write) -> Result<bool> {
             if kept { "kept" } else { "MISSED" }.to_owned(),
         ]);
     };
-    for rate in [0.1, 0.01, 0.001, 1e-4, 1e-5] {
-        if rate < options.least {
-            continue;
-        }
+    let rates = [0.1, 0.01, 0.001, 1e-4, 1e-5];
+    for rate in rates.into_iter().filter(|&rate| rate >= options.least) {
         for choice in choices(20 * GENERATION, rate, u64::MAX).iter() {
-            let computed = choice.false_positive_rate();
-            let tally = ask(options, |seed| {
-                let mut filter = AgePartitioned::new(*choice);
-                let slices = u64::from(choice.slices_per_key * choice.slices_per_class);
-                fill(&mut filter, 2 * slices * choice.generation, |_| Time::ZERO, seed);
-                (filter, Time::ZERO)
-            });
-            let shape = [choice.slices_per_key, choice.generations(), choice.block.bits];
-            line("choice", shape, rate, computed, tally);
+            measure(Some(rate), choice);
         }
     }
-    for &(rate, pairs) in MENU.iter().filter(|(rate, _)| *rate >= options.least) {
-        for &(k, l) in pairs {
-            // One key a millisecond: every turn brings exactly one generation.
-            let parameters = TimeLimitedParameters {
-                span: Span::from_millis(u64::from(l) * GENERATION),
-                slices_per_key: k,
-                turns: l,
-                bits_per_slice: 1,
-                slice_chance: 0.5,
-                expected: u64::from(l) * GENERATION,
-            };
-            let computed = parameters.steady_false_positive_rate();
-            let tally = ask(options, |seed| {
-                let mut filter = TimeLimited::new(parameters);
-                let keys = u64::from(k + 2 * l) * GENERATION;
-                fill(&mut filter, keys, Time::from_millis, seed);
-                (filter, Time::from_millis(keys - 1))
-            });
-            line("pair", [k, l, 1], rate, computed, tally);
+    for (slices_per_key, slices_per_class) in HALF_FULL {
+        let bits = f64::from(slices_per_key) * GENERATION as f64 / std::f64::consts::LN_2;
+        let shape = AgePartitionedParameters {
+            generation: GENERATION,
+            slices_per_key,
+            slices_per_class,
+            block: BlockShape { words: 1, bits: 1 },
+            blocks: (bits / 64.0).round() as u64,
+        };
+        if shape.false_positive_rate() >= options.least {
+            measure(None, &shape);
         }
     }
     write!(out, "{table}")?;
     Ok(all_kept)
 }
 
-fn fill(filter: &mut impl Membership, keys: u64, now: impl Fn(u64) -> Time, seed: u64) {
-    let hashing = Hashing::Fast(Seed(seed));
-    for (i, key) in (0..keys).zip(streams::distinct(seed)) {
-        filter.insert_hash(hashing.hash(&key.to_le_bytes()), now(i));
-    }
-}
-
-/// Asks filters of different seeds about absent keys until there are hits enough.
-fn ask<F: Membership>(options: &Options, build: impl Fn(u64) -> (F, Time)) -> Tally {
+/// Asks filters of different seeds about absent keys, as often as the hits should take.
+fn ask(options: &Options, shape: &AgePartitionedParameters) -> Tally {
     /// Filters that share the questions.
     const FILTERS: u64 = 8;
+    let questions = (options.hits as f64 / shape.false_positive_rate()) as u64 / FILTERS;
     let mut tally = Tally::default();
     for seed in 0..FILTERS {
-        let (filter, now) = build(seed);
         let hashing = Hashing::Fast(Seed(seed));
-        // The number of trials must not depend on what is found, or it would bias the rate: so many
-        // hits are expected by the first filter, and all others are asked as often.
-        let mut absent = streams::absent(seed);
-        let mut asked = 0;
-        let mut hits = 0;
-        let enough = |asked: u64, hits: u64| match seed {
-            0 => hits >= options.hits / FILTERS && asked.is_multiple_of(1 << 16),
-            _ => asked == tally.trials / seed,
-        };
-        while !enough(asked, hits) {
-            let key = absent.next().expect("streams are endless");
-            hits += u64::from(filter.contains_hash(hashing.hash(&key.to_le_bytes()), now));
-            asked += 1;
+        let hash = |key: u64| hashing.hash(&key.to_le_bytes());
+        let mut filter = AgePartitioned::new(*shape);
+        // Everything was replaced twice, and the slices move on with the next insertion.
+        let slices = u64::from(shape.slices_per_key * shape.slices_per_class);
+        for key in streams::distinct(seed).take((2 * slices * shape.generation) as usize) {
+            filter.insert_hash(hash(key), Time::ZERO);
         }
-        tally.add(Tally { hits, trials: asked });
+        for key in streams::absent(seed).take(questions as usize) {
+            tally.count(filter.contains_hash(hash(key), Time::ZERO));
+        }
     }
     tally
 }

@@ -6,6 +6,10 @@ use crate::plan::Frontier;
 use crate::probability::least;
 use crate::sliding::slices::BlockShape;
 
+/// Memory that is given for fewer cache lines: a tenth, since who wants least memory has smaller
+/// structures to choose from.
+pub(super) const LEANNESS: f64 = 1.1;
+
 /// More slices per key than this only add lines.
 const MOST_SLICES_PER_KEY: u32 = 8;
 
@@ -19,9 +23,7 @@ pub fn choices(window: u64, rate: f64, slack: u64) -> Frontier<AgePartitionedPar
     for shape in shapes(window, slack) {
         let each = rate / f64::from(shape.generations() + 1);
         let chance = each.powf(1.0 / f64::from(shape.slices_per_key));
-        // At the best size half of the bits are set, so about log2(1/chance) of them tell.
-        let best = (-chance.log2()).round() as u32;
-        for bits in best.saturating_sub(1)..=best + 1 {
+        for bits in BlockShape::bits_worth_trying(chance) {
             let block = BlockShape { bits, ..shape.block };
             let sized = |blocks| AgePartitionedParameters { block, blocks, ..shape };
             let smallest = sized(at_least(&sized(1), chance).max(1));

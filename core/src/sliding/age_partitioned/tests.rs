@@ -100,10 +100,10 @@ fn choices_keep_the_rate_and_none_beats_another() {
 #[test]
 fn a_little_slack_is_kept_to() {
     for (window, slack) in [(1_000, 50), (100_000, 5_000), (1_000_000, 20_000), (5, 3)] {
-        let chosen = choices(window, 0.01, slack).pick().unwrap();
+        let chosen = choices(window, 0.01, slack).pick(1.1).unwrap();
         assert!(chosen.window() >= window && chosen.window() + chosen.slack() <= window + slack);
     }
-    assert_eq!(choices(1_000, 0.01, 3).pick(), None);
+    assert_eq!(choices(1_000, 0.01, 3).pick(1.1), None);
 }
 
 #[test]

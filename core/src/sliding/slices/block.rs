@@ -29,6 +29,16 @@ impl BlockShape {
         Self::WORDS.contains(&self.words) && (self.words..=Self::MOST_BITS).contains(&self.bits)
     }
 
+    /// Numbers of bits worth trying for slices that hold an unseen key with this chance.
+    pub fn bits_worth_trying(chance: f64) -> impl Iterator<Item = u32> {
+        // At the best size half of the bits are set, so about log2(1/chance) of them tell. Fuller
+        // slices can be smaller yet, if all words of their blocks get as many bits.
+        let best = (-chance.log2()).round() as u32;
+        let near = best.saturating_sub(1)..=best + 1;
+        let even = [4_u32, 8].into_iter().filter(move |bits| bits.abs_diff(best) > 1);
+        near.chain(even).filter(|bits| (1..=Self::MOST_BITS).contains(bits))
+    }
+
     /// Chance that a key never inserted finds its bits set in a slice of `blocks` blocks that
     /// holds `items` keys. Exact for every size.
     ///

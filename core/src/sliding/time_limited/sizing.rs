@@ -3,11 +3,15 @@
 use std::ops::RangeInclusive;
 
 use super::TimeLimitedParameters;
-use super::turn::EXTRA;
+use super::turn::BEYOND;
 use crate::blueprint::Blueprint;
 use crate::plan::Frontier;
 use crate::sliding::slices::BlockShape;
 use crate::window::Span;
+
+/// Memory that is given for fewer cache lines: hardly any, since no other structure that keeps a
+/// span is smaller.
+pub(super) const LEANNESS: f64 = 1.03;
 
 /// More turns than this make slices of a few keys.
 pub(super) const MOST_TURNS: u32 = 1 << 16;
@@ -38,11 +42,9 @@ pub fn choices(
         let fewest = span.millis().div_ceil(longest).min(MOST_TURNS.into()) as u32;
         let more = TURNS.into_iter().filter(|&turns| turns > fewest);
         for turns in more.chain([fewest]) {
-            let each = rate / f64::from(turns + 2 + EXTRA);
+            let each = rate / (f64::from(turns) + BEYOND);
             let slice_chance = each.powf(1.0 / f64::from(slices_per_key));
-            // At the best size half of the bits are set, so about log2(1/chance) of them tell.
-            let best = (-slice_chance.log2()).round() as u32;
-            for bits_per_slice in best.saturating_sub(1)..=best + 1 {
+            for bits_per_slice in BlockShape::bits_worth_trying(slice_chance) {
                 let choice = TimeLimitedParameters {
                     span,
                     slices_per_key,
@@ -51,9 +53,7 @@ pub fn choices(
                     slice_chance,
                     expected,
                 };
-                let possible = (1..=BlockShape::MOST_BITS).contains(&bits_per_slice)
-                    && CHANCES.contains(&slice_chance)
-                    && choice.slack() <= slack;
+                let possible = CHANCES.contains(&slice_chance) && choice.slack() <= slack;
                 if possible && found.has_place_for(at_least(&choice), choice.lines_touched()) {
                     found.add(choice);
                 }

@@ -4,20 +4,22 @@
 //!
 //! A key is reported by luck if all k slices of a live window hold it. A full slice does with
 //! chance `p`, so a window does with at most `p^k`. Generations begin at least a turn apart unless
-//! one was full early, so at a steady rate at most l + 1 windows are live. Sizing allows for
-//! [`EXTRA`] more. If `x` windows are live beyond these when a generation begins, its slice is made
-//! for the chance `p / 2^ceil(x/k)`. Since `x` grows by at most one per generation, the k slices of
-//! its window together have earned a factor of at least `2^-x`, and the windows beyond, each counted
-//! at its birth, add up to less than one: `1/2 + 1/4 + ...`.
+//! one was full early, so at a steady rate at most l + 1 windows are live. One more is allowed for,
+//! because a rate is never quite steady. If `x > 1` windows are live beyond the l + 1 when a
+//! generation begins, its slice is made for the chance `p / 2^(1 + ceil(x/k))`. Since `x` grows by at
+//! most one per generation, the k slices of its window together have earned a factor of at least
+//! `2^-x`. So these windows, each counted at its birth, add up to less than half of one,
+//! `1/4 + 1/8 + ...`, and all together err at most `(l + 2.5) p^k` often.
 
 use super::TimeLimited;
 use super::slice::{Slice, SliceSize};
 
-/// Generations beyond the usual number for which there is room at the full chance.
-pub const EXTRA: u32 = 1;
-
 /// A generation is made for at most so many times the keys of the one before.
 pub const GROWTH: u64 = 8;
+
+/// Windows that the sizing allows for beyond the turns: the current one, one more because rates are
+/// never quite steady, and half of one for all others.
+pub const BEYOND: f64 = 2.5;
 
 /// Smaller generations would cost more in bookkeeping than they save.
 pub(super) const LEAST_GENERATION: u64 = 16;
@@ -54,20 +56,28 @@ impl TimeLimited {
         let turn = self.parameters.turn_millis();
         let elapsed = self.clock - self.began;
         let turns = elapsed / turn;
-        let target = if turns > 0 {
-            // On a grid, so that k generations never last longer than k turns. One key more than
-            // came, because a steady stream brings now one more, now one less. A lull halves the
-            // target, no more: rates that swing faster than that find the slices ready.
+        let came = if turns > 0 {
+            // On a grid, so that k generations never last longer than k turns.
             self.began += turns * turn;
-            (self.received.div_ceil(turns) + 1).max(self.target / 2)
+            self.received.div_ceil(turns)
         } else {
-            // Full before its time (eq. 6, l times the target fills the span at this rate).
+            // Full before its time: what would have come in a whole turn (eq. 6).
             self.began = self.clock;
-            let at_this_rate =
-                u128::from(self.received) * u128::from(turn) / u128::from(elapsed.max(1));
-            at_this_rate.min(u128::from(GROWTH * self.received)) as u64
+            let in_a_turn = u128::from(self.received) * u128::from(turn);
+            let in_a_turn = in_a_turn.div_ceil(elapsed.max(1).into());
+            in_a_turn.min(u128::from(GROWTH * self.received)) as u64
         };
-        self.target = target.max(LEAST_GENERATION);
+        // Room for twice as many more as the number has lately changed by from turn to turn, lest
+        // every other generation be full just before its time; but for one more or less, which any
+        // steady rate brings, room for one.
+        let change = (2 * came.abs_diff(self.came)).max(1) - 1;
+        let change = change.max(self.jitter.saturating_mul(3) / 4);
+        self.jitter = change.min(came / 8).max(1);
+        self.came = came;
+        let wanted = came + self.jitter;
+        // A lull halves the target, no more: rates that swing faster than that find slices ready.
+        let least = if turns > 0 { self.target / 2 } else { 0 };
+        self.target = wanted.max(least).max(LEAST_GENERATION);
         turns
     }
 
@@ -123,9 +133,13 @@ impl TimeLimited {
     fn next_chance(&self) -> f64 {
         let windows = (self.slices.len() + 1).saturating_sub(self.k());
         let live = (0..windows).filter(|&window| self.is_live(window, self.clock)).count() as u32;
-        let beyond = live.saturating_sub(self.parameters.turns + EXTRA);
+        // The new window is one of l + 1.
+        let beyond = live.saturating_sub(self.parameters.turns);
         let most = HALVINGS_PER_BIT * self.parameters.bits_per_slice;
-        let halvings = beyond.div_ceil(self.parameters.slices_per_key).min(most);
+        let halvings = match beyond {
+            0 | 1 => 0,
+            _ => (1 + beyond.div_ceil(self.parameters.slices_per_key)).min(most),
+        };
         self.parameters.slice_chance / 2_f64.powi(halvings as i32)
     }
 }
