@@ -5,13 +5,11 @@
 
 pub mod age_partitioned;
 mod double_buffer;
-mod generations;
 pub mod slices;
 mod succinct;
 pub mod time_limited;
 
 pub use age_partitioned::{AgePartitioned, AgePartitionedParameters};
 pub use double_buffer::{DoubleBuffer, DoubleBufferParameters};
-pub use generations::Generations;
-pub use succinct::{Sliding, SlidingParameters};
+pub use succinct::{Generations, Sliding, SlidingParameters};
 pub use time_limited::{TimeLimited, TimeLimitedParameters};

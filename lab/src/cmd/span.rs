@@ -85,8 +85,9 @@ pub fn span(options: &Options, out: &mut impl Write) -> Result<bool> {
                     Run::of(TimeLimitedParameters { expected: first, ..parameters }, options)?;
                 // One more if a generation was full just before its time, by chance.
                 let slices = parameters.slices_per_key + parameters.turns + 1;
-                let in_range =
-                    run.least >= f64::from(range.0) - 0.5 && run.most < f64::from(range.1) + 1.0;
+                // The table rounds down; whole words and room for one key more cost up to a bit.
+                let (least, most) = (f64::from(range.0), f64::from(range.1) + 2.0);
+                let in_range = run.least >= least && run.most < most;
                 all_kept &= (who != "pair" || in_range) && run.slices <= slices as usize;
                 let best = if who == "pair" { &mut best_pair } else { &mut best_choice };
                 *best = best.min(run.most);

@@ -2,6 +2,7 @@
 
 mod ages;
 mod sets;
+mod sliding;
 mod windows;
 
 use anyhow::{Result, anyhow};
@@ -9,7 +10,8 @@ use anyhow::{Result, anyhow};
 use crate::experiment::Experiment;
 
 /// The experiments of every area.
-pub static AREAS: &[&[Experiment]] = &[windows::EXPERIMENTS, ages::EXPERIMENTS, sets::EXPERIMENTS];
+pub static AREAS: &[&[Experiment]] =
+    &[windows::EXPERIMENTS, sliding::EXPERIMENTS, ages::EXPERIMENTS, sets::EXPERIMENTS];
 
 /// Every experiment.
 pub fn all() -> impl Iterator<Item = &'static Experiment> {

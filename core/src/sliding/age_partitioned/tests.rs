@@ -1,5 +1,6 @@
 use super::*;
 use crate::hash::remix;
+use crate::sliding::slices::BlockShape;
 use testkit::stats::assert_rate_within;
 
 fn shape(k: u32, slots: u32, bits: u32, words: u32) -> AgePartitionedParameters {
