@@ -20,6 +20,7 @@ mod race;
 mod record;
 mod report;
 mod rivals;
+mod slice_by_slice;
 mod stream;
 mod summary;
 mod table;

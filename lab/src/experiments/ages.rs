@@ -5,17 +5,19 @@ use lately::{Span, Window};
 
 use crate::experiment::{Allowance, Entrant, Experiment, Kind, last};
 use crate::rivals::{DOUBLE_BUFFER_AT_KNOWN_RATE, ROTATING_FASTBLOOM};
+use crate::slice_by_slice::SLICE_BY_SLICE;
 use crate::stream::{BORDERS, DISTINCT, SWINGS};
 
 /// The experiments of this area.
 pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "age-speed",
-        question: "How fast are slices by age beside two Bloom filters that take turns?",
+        question: "How fast are slices by age, interleaved, in one piece, and beside double buffers?",
         kind: Kind::Race,
         entrants: &[
             Entrant::Ours("age-partitioned"),
             Entrant::Ours("double-buffer"),
+            Entrant::Rival(&SLICE_BY_SLICE),
             Entrant::Rival(&ROTATING_FASTBLOOM),
         ],
         goal: last,
