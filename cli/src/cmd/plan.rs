@@ -2,13 +2,14 @@
 
 use std::fmt::Write;
 
+use lately::Memory;
 use lately::plan::{Goal, Limit, Plan};
-use lately::{ErrorRate, Memory};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::args;
 use crate::output;
+use crate::stats::percent;
 
 pub(crate) fn run(request: &args::Plan) -> anyhow::Result<()> {
     let (goal, plans) = request.plans()?;
@@ -55,7 +56,7 @@ impl<'a> Row<'a> {
 }
 
 /// A parameter with a name like the other keys; numbers as numbers.
-fn parameter((name, value): (&str, String)) -> (String, Value) {
+pub(crate) fn parameter((name, value): (&str, String)) -> (String, Value) {
     let value = value.parse::<u64>().map_or_else(|_| Value::String(value), Value::from);
     (name.replace(' ', "_"), value)
 }
@@ -97,9 +98,4 @@ fn numbers(plan: &Plan) -> [String; 5] {
         known(plan.ratio, 2),
         percent(plan.promise.false_positives),
     ]
-}
-
-/// Like an error rate, where it is one: a promise may also be 0 or 1.
-fn percent(share: f64) -> String {
-    ErrorRate::new(share).map_or_else(|_| format!("{}%", share * 100.0), |rate| rate.to_string())
 }
