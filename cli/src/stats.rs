@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 use std::time::{Duration, Instant};
 
-use lately::{ErrorRate, Lately, Memory};
+use lately::{Lately, Memory};
 use serde::Serialize;
 
 use crate::records::Aside;
@@ -150,9 +150,17 @@ impl fmt::Display for Report<'_> {
     }
 }
 
-/// Like an error rate, where it is one: a promise may also be 0 or 1.
+/// A share as people read it: `0.1%`, `0.0987%`, `2.0e-16`.
 pub(crate) fn percent(share: f64) -> String {
-    ErrorRate::new(share).map_or_else(|_| format!("{}%", share * 100.0), |rate| rate.to_string())
+    if share > 0.0 && share < 1e-6 {
+        return format!("{share:.1e}");
+    }
+    // Three digits that say something, and no zeros after them.
+    let digits = (1.0 - (100.0 * share).log10().floor()).clamp(0.0, 6.0) + 1.0;
+    let text = format!("{:.*}", digits as usize, 100.0 * share);
+    let text =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text}%")
 }
 
 /// A number that can be read: `12 345 678`.
@@ -176,6 +184,22 @@ fn rate(count: u64, elapsed: Duration) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shares_of_all_sizes() {
+        for (share, text) in [
+            (0.0, "0%"),
+            (1.0, "100%"),
+            (0.5, "50%"),
+            (0.12345, "12.3%"),
+            (0.001, "0.1%"),
+            (0.000_998_6, "0.0999%"),
+            (0.000_001, "0.0001%"),
+            (2e-16, "2.0e-16"),
+        ] {
+            assert_eq!(percent(share), text);
+        }
+    }
 
     #[test]
     fn digits_in_groups() {

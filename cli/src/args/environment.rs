@@ -7,7 +7,7 @@
 use std::ffi::{OsStr, OsString};
 
 use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches, Command, Error};
+use clap::{Arg, ArgAction, ArgMatches, Command, Error};
 
 /// What the arguments (the first is the program) and the environment ask for.
 pub(crate) fn matches(
@@ -15,8 +15,11 @@ pub(crate) fn matches(
     mut arguments: Vec<OsString>,
 ) -> Result<ArgMatches, Error> {
     let stated = definition.clone().try_get_matches_from(&arguments)?;
+    let mut built = definition.clone();
+    // Only then are options that exclude each other known as such.
+    built.build();
     if let Some((name, stated)) = stated.subcommand()
-        && let Some(command) = definition.find_subcommand(name)
+        && let Some(command) = built.find_subcommand(name)
     {
         let open = command.get_arguments().filter(|arg| !is_settled(command, stated, arg));
         let found: Vec<_> = open.filter_map(from_environment).collect();
@@ -51,11 +54,16 @@ fn from_environment(arg: &Arg) -> Option<OsString> {
     let variable = format!("LATELY_{}", option.replace('-', "_").to_uppercase());
     let value = std::env::var_os(variable).filter(|value| !value.is_empty())?;
     let mut argument = OsString::from(format!("--{option}"));
-    if arg.get_action().takes_values() {
-        argument.push("=");
-        argument.push(value);
-        return Some(argument);
+    match arg.get_action() {
+        ArgAction::Set | ArgAction::Append => {
+            argument.push("=");
+            argument.push(value);
+            Some(argument)
+        }
+        ArgAction::SetTrue => {
+            let off = ["0", "false", "no", "off"].map(OsStr::new).contains(&value.as_os_str());
+            (!off).then_some(argument)
+        }
+        _ => None,
     }
-    let off = ["0", "false", "no", "off"].map(OsStr::new).contains(&value.as_os_str());
-    (!off).then_some(argument)
 }

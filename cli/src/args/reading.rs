@@ -46,12 +46,13 @@ pub(crate) struct Reading {
 
     /// Take the time of a record from this value of its JSON: RFC 3339, or a number since 1970
     /// [default: when it is read]
-    #[arg(long, value_name = "PATH", help_heading = "Time", requires = "within")]
+    #[arg(long, value_name = "PATH", help_heading = "Time")]
+    #[arg(requires = "within", conflicts_with_all = ["last", "ever"])]
     time_key: Option<Path>,
 
     /// Take the time of a row from this column
     #[arg(long, value_name = "NAME|N", help_heading = "Time")]
-    #[arg(requires_all = ["columns", "within"])]
+    #[arg(requires_all = ["columns", "within"], conflicts_with_all = ["last", "ever"])]
     time_column: Option<Column>,
 
     /// What a time that is a number counts
