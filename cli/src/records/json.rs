@@ -92,8 +92,7 @@ impl Walk<'_> {
             self.space();
             self.expect(b':')?;
             self.space();
-            let name = &self.bytes[name];
-            let child = node.children.iter().find(|(wanted, _)| is_name(name, wanted));
+            let child = node.children.iter().find(|(wanted, _)| name.is(wanted, self.bytes));
             self.child(child)?;
             if self.left == 0 || self.ends(b'}')? {
                 return Ok(());
@@ -190,19 +189,20 @@ impl Walk<'_> {
         }
     }
 
-    /// Steps over a string, and says where its inside is.
-    fn string(&mut self) -> Result<Range<usize>, Malformed> {
+    /// Steps over a string, and says what it was.
+    fn string(&mut self) -> Result<Text, Malformed> {
         self.expect(b'"')?;
         let start = self.at;
+        let mut escaped = false;
         loop {
-            let found = memchr2(b'"', b'\\', &self.bytes[self.at..]).ok_or(Malformed)?;
-            self.at += found;
+            self.at = quote_or_escape(self.bytes, self.at).ok_or(Malformed)?;
             if self.bytes[self.at] == b'"' {
                 self.at += 1;
-                return Ok(start..self.at - 1);
+                return Ok(Text { inside: start..self.at - 1, escaped });
             }
             // Whatever is escaped, it does not end the string.
             self.at = (self.at + 2).min(self.bytes.len());
+            escaped = true;
         }
     }
 
@@ -225,13 +225,48 @@ impl Walk<'_> {
     }
 }
 
-/// Whether the inside of a string is this name. Only the rare one with escapes is decoded.
-fn is_name(inside: &[u8], name: &str) -> bool {
-    if !inside.contains(&b'\\') {
-        return inside == name.as_bytes();
+/// A string of the document.
+struct Text {
+    inside: Range<usize>,
+    escaped: bool,
+}
+
+impl Text {
+    /// Whether it says this. Only the rare one with escapes is decoded.
+    fn is(&self, name: &str, document: &[u8]) -> bool {
+        let inside = &document[self.inside.clone()];
+        if !self.escaped {
+            return inside == name.as_bytes();
+        }
+        let quoted = [b"\"", inside, b"\""].concat();
+        serde_json::from_slice::<String>(&quoted).is_ok_and(|decoded| decoded == name)
     }
-    let quoted = [b"\"", inside, b"\""].concat();
-    serde_json::from_slice::<String>(&quoted).is_ok_and(|decoded| decoded == name)
+}
+
+/// Where the next quote or backslash is. Most strings are short, so a few words are looked at here
+/// before a search is started that is made for long ones.
+#[inline]
+fn quote_or_escape(bytes: &[u8], mut at: usize) -> Option<usize> {
+    const WORDS: usize = 4;
+    for _ in 0..WORDS {
+        let Some(word) = bytes[at..].first_chunk() else { break };
+        let word = u64::from_le_bytes(*word);
+        let hits = zero_bytes(word ^ QUOTES) | zero_bytes(word ^ ESCAPES);
+        if hits != 0 {
+            return Some(at + hits.trailing_zeros() as usize / 8);
+        }
+        at += 8;
+    }
+    memchr2(b'"', b'\\', &bytes[at..]).map(|found| at + found)
+}
+
+const ONES: u64 = u64::MAX / 255;
+const QUOTES: u64 = ONES * b'"' as u64;
+const ESCAPES: u64 = ONES * b'\\' as u64;
+
+/// The highest bit of each byte that is zero. Bytes above the first such may be wrong.
+fn zero_bytes(word: u64) -> u64 {
+    word.wrapping_sub(ONES) & !word & (ONES << 7)
 }
 
 #[cfg(test)]
@@ -283,6 +318,18 @@ mod tests {
     fn what_follows_the_last_value_is_not_looked_at() {
         assert_eq!(find(r#"{"id":1, and so on"#, &["id"]), Some(vec![Some("1")]));
         assert_eq!(find(r#"{"id":1, and so on"#, &["x"]), None);
+    }
+
+    #[test]
+    fn strings_of_all_lengths() {
+        for length in 0..100 {
+            for special in 0..=length {
+                let text = "x".repeat(special) + "\\\"" + &"y".repeat(length - special);
+                let document = format!("{{\"{text}\":1,\"z\":\"{text}\"}}");
+                let expected = format!("\"{text}\"");
+                assert_eq!(find(&document, &["z"]), Some(vec![Some(&expected[..])]));
+            }
+        }
     }
 
     /// Cut anywhere, it is either found or not JSON; nothing panics.
