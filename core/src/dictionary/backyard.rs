@@ -56,9 +56,17 @@ pub(super) const fn home_bits(shape: &Shape) -> u32 {
     1 + bits_below(shape.bins.div_ceil(shape.sheds))
 }
 
-/// Bits of the whole number of a bin.
+/// Bits of the whole number of a bin: as many as a slot of the stash, seen as one word, has left.
+/// They do not depend on the number of bins, so that the stash takes as many cache lines in a small
+/// table as in a large one.
 const fn stash_home_bits(shape: &Shape) -> u32 {
-    bits_below(shape.bins)
+    let left = u64::BITS - THRESHOLD_BITS - shape.remainder_bits;
+    if left < 32 { left } else { 32 }
+}
+
+/// True if the stash can hold the number of every bin.
+pub(super) const fn holds_every_home(shape: &Shape) -> bool {
+    bits_below(shape.bins) <= stash_home_bits(shape)
 }
 
 /// Bits of the numbers below `count`.
