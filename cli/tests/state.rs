@@ -35,8 +35,15 @@ fn states_of_other_options_are_refused_with_the_difference() {
     assert_eq!(dedup(&made).text(), "a\n");
     let before = fs::read(&state).unwrap();
     for (flags, difference) in [
-        (&["--last", "2000", "--error", "1%"][..], "window is 1000 there and 2000 here"),
-        (&["--last", "1000", "--error", "2%"], " there and "),
+        (
+            &["--last", "2000", "--error", "1%"][..],
+            "window is the last 1000 items there and the last 2000 items here",
+        ),
+        (
+            &["--last", "1000", "--error", "2%"],
+            "limit is an error of 1% there and an error of 2% here",
+        ),
+        (&["--last", "1000", "--memory", "1M"], "and a memory of 1.0MiB here"),
         (&["--last", "1000", "--error", "1%", "--seed", "7"], "seed is 0 there and 7 here"),
         (
             &["--last", "1000", "--error", "1%", "--key", "/id"],
@@ -51,7 +58,7 @@ fn states_of_other_options_are_refused_with_the_difference() {
             &["--last", "1000", "--error", "1%", "--structure", "compact-short-hash"],
             "structure is double-buffer there and compact-short-hash here",
         ),
-        (&["--last", "1000", "--slack", "0"], "double-buffer needs a slack as long as the window"),
+        (&["--last", "1000", "--slack", "0"], "slack is unlimited there and 0 items here"),
     ] {
         let complaint = dedup(flags).failure();
         assert!(complaint.contains("was made with other options: "), "{complaint}");
@@ -98,6 +105,10 @@ fn bare_snapshots_are_states() {
     let flags = ["dedup", "--last", "1000", "--state", &state];
     assert_eq!(lately(&flags, b"a\nb\n").text(), "b\n");
     assert_eq!(lately(&flags, b"a\nb\nc\n").text(), "c\n");
+
+    let other = folder.file("other", seen.save());
+    let complaint = lately(&["dedup", "--last", "2000", "--state", &other], b"").failure();
+    assert!(complaint.contains("window is 1000 there and 2000 here"), "{complaint}");
 }
 
 #[cfg(unix)]
@@ -194,7 +205,7 @@ fn a_full_disk_leaves_the_old_state() {
 fn records_that_nobody_took_are_not_remembered() {
     let folder = Folder::new("state-broken-pipe");
     let state = folder.path("state");
-    let flags = ["dedup", "--last", "1M", "--state", &state];
+    let flags = ["dedup", "--last", "1M", "--error", "1e-9", "--state", &state];
     let input: String = (0..200_000).map(|line| format!("{line}\n")).collect();
     let mut child = start(Command::new(env!("CARGO_BIN_EXE_lately")).args(flags));
     let mut stdin = child.stdin.take().unwrap();
@@ -212,10 +223,10 @@ fn records_that_nobody_took_are_not_remembered() {
 fn killed_at_any_moment() {
     let windows = windows();
     for round in 0..50 {
-        let window = windows[round % windows.len()];
+        let window = &windows[round % windows.len()];
         let folder = Folder::new(&format!("state-killed-{round}"));
         let state = folder.path("state");
-        let flags = ["dedup", "--error", "1e-6", "--checkpoint", "1ms", "--state", &state];
+        let flags = ["dedup", "--checkpoint", "1ms", "--state", &state];
         let flags = [&flags[..], &window[..]].concat();
         let mut process = Process::start(&flags);
         let mut stdin = process.child.stdin.take().unwrap();

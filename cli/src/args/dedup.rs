@@ -24,7 +24,7 @@ pub(crate) struct Dedup {
 
     /// Use this structure instead of the best one for the goal; see `lately plan`
     #[arg(long, value_name = "NAME", value_parser = structure_names())]
-    structure: Option<String>,
+    pub(crate) structure: Option<String>,
 
     /// Let each repeat start the window of its line anew: the line passes again only after a pause
     /// as long as the window (default)
@@ -120,10 +120,10 @@ pub(crate) enum Missing {
 }
 
 impl Dedup {
-    /// The filter asked for; with the structure that is there already, unless the flags name one.
-    pub(crate) fn builder(&self, there: Option<&str>) -> anyhow::Result<Builder> {
+    /// The filter asked for.
+    pub(crate) fn builder(&self) -> anyhow::Result<Builder> {
         let builder = Builder::from(self.wanted.goal()?).seed(Seed(self.seed));
-        Ok(match self.structure.as_deref().or(there) {
+        Ok(match &self.structure {
             Some(name) => builder.structure(name),
             None => builder,
         })

@@ -20,7 +20,7 @@ use crate::printer::{Pace, Printer};
 use crate::progress::Progress;
 use crate::records::Recipe;
 use crate::signals;
-use crate::state::{Note, Saved, State};
+use crate::state::{Asked, Note, Saved, State};
 use crate::stats::Counts;
 
 pub(crate) fn run(request: &Dedup) -> anyhow::Result<Ended> {
@@ -45,20 +45,14 @@ pub(crate) fn run(request: &Dedup) -> anyhow::Result<Ended> {
     })
 }
 
-/// The filter as it was saved, if it is the one that the flags ask for. They need not choose its
-/// structure: one that is there already is better than one that would be chosen today.
-fn resume(request: &Dedup, saved: Saved, fresh: Note) -> anyhow::Result<(Lately, Note)> {
-    let there = saved.seen.filter().blueprint();
-    let plan = request.wanted.explain(request.builder(Some(there.structure()))?.plan());
-    let path = request.state.as_deref().unwrap_or(Path::new("")).display();
-    let plan = plan.with_context(|| format!("{path} was made with other options"))?;
-    let here = (&*plan.blueprint, request.hashing(), &fresh);
-    let differences = saved.differences(here);
+/// The filter as it was saved, if it was made with the same options.
+fn resume(path: &Path, saved: Saved, asked: Asked) -> anyhow::Result<(Lately, Note)> {
+    let differences = saved.differences(&asked)?;
     if !differences.is_empty() {
-        let differences = differences.join(", ");
+        let (path, differences) = (path.display(), differences.join(", "));
         bail!("{path} was made with other options: {differences}; use those, or another file");
     }
-    Ok((saved.seen, saved.note.unwrap_or(fresh)))
+    Ok((saved.seen, saved.note.unwrap_or(asked.note)))
 }
 
 /// Everything between the stream and the outside.
@@ -86,15 +80,15 @@ impl Session {
         let opened = request.state.as_deref().map(State::open).transpose()?;
         let (state, saved) = opened.map_or((None, None), |(state, saved)| (Some(state), saved));
         let recipe = request.reading.recipe(request.hashing());
-        let fresh = Note {
-            keys: recipe.to_string(),
-            refresh: request.repeats() == Repeats::Refresh,
-            records: 0,
-            latest: 0,
-        };
-        let (seen, note) = match saved {
-            None => (request.wanted.explain(request.builder(None)?.build())?, fresh),
-            Some(saved) => resume(request, saved, fresh)?,
+        let builder = request.builder()?;
+        let refresh = request.repeats() == Repeats::Refresh;
+        let note = Note::new(&request.wanted.goal()?, recipe.to_string(), refresh);
+        let (seen, note) = match (&state, saved) {
+            (Some(state), Some(saved)) => {
+                let (structure, hashing) = (request.structure.clone(), request.hashing());
+                resume(state.path(), saved, Asked { builder, structure, hashing, note })?
+            }
+            _ => (request.wanted.explain(builder.build())?, note),
         };
         let pace = match request {
             Dedup { count: true, .. } => Pace::Never,

@@ -69,16 +69,23 @@ fn table(goal: &Goal, plans: &[Plan]) -> String {
     };
     let mut text = format!("To remember {} {limit}, best first:\n\n", goal.window);
     let widest = plans.iter().map(|plan| plan.row.name.len()).max().unwrap_or(0);
-    let mut line = |structure: &str, [memory, bits, least, ratio, error]: [String; 5]| {
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "{structure:<widest$}{memory:>11}{bits:>11}{least:>13}{ratio:>10}{error:>11}"
-        );
-    };
-    line("", ["memory", "bits/item", "lower bound", "times it", "error"].map(str::to_owned));
+    let mut line =
+        |structure: &str, [memory, bits, least, ratio, error]: [String; 5], bar: &str| {
+            let row = format!(
+                "{structure:<widest$}{memory:>11}{bits:>11}{least:>13}{ratio:>10}{error:>11}  {bar}"
+            );
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{}", row.trim_end());
+        };
+    let names = ["memory", "bits/item", "lower bound", "times it", "error"].map(str::to_owned);
+    let longest = plans.iter().filter_map(|plan| plan.ratio).fold(0.0, f64::max);
+    line("", names, if longest > 0.0 { "█ least possible ░ used beyond it" } else { "" });
     for plan in plans {
-        line(plan.row.name, numbers(plan));
+        line(
+            plan.row.name,
+            numbers(plan),
+            &plan.ratio.map_or_else(String::new, |r| bar(r, longest)),
+        );
     }
     for plan in plans {
         let _ = write!(text, "\n{}: {}\n  {}\n", plan.row.name, plan.reason, plan.promise);
@@ -98,4 +105,12 @@ fn numbers(plan: &Plan) -> [String; 5] {
         known(plan.ratio, 2),
         percent(plan.promise.false_positives),
     ]
+}
+
+/// A bar for so many times the least possible, where the longest is for `longest` times.
+fn bar(ratio: f64, longest: f64) -> String {
+    const WIDTH: f64 = 32.0;
+    let cells = |ratio: f64| (WIDTH * ratio / longest.max(1.0)).round() as usize;
+    let least = cells(ratio.min(1.0));
+    "█".repeat(least) + &"░".repeat(cells(ratio) - least)
 }

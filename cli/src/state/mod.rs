@@ -8,6 +8,7 @@
 mod difference;
 mod note;
 
+pub(crate) use difference::Asked;
 pub(crate) use note::Note;
 
 use std::fs::{self, File, OpenOptions, TryLockError};

@@ -8,6 +8,7 @@
 //! snapshot and nothing more, which is just as good: it does not tell what its keys were.
 
 use anyhow::{Context, bail};
+use lately::plan::{Goal, Limit};
 use lately::{Hashing, Seed};
 use serde::{Deserialize, Serialize};
 
@@ -16,9 +17,14 @@ const MAGIC: [u8; 8] = *b"\x89LATNOTE";
 /// Bytes after the JSON.
 const FOOT: usize = 8 + 4 + MAGIC.len();
 
-/// How a filter was filled.
+/// What was asked for when a filter was made, and how it was filled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Note {
+    /// The goal in the words of the flags, not in the parameters that some release made of it: a
+    /// later one may make others, and go on with these.
+    pub(crate) window: String,
+    pub(crate) limit: String,
+    pub(crate) slack: String,
     /// What the keys were, for people.
     pub(crate) keys: String,
     /// Whether a repeat starts the window of its key anew.
@@ -30,6 +36,16 @@ pub(crate) struct Note {
 }
 
 impl Note {
+    /// On a filter that is empty.
+    pub(crate) fn new(goal: &Goal, keys: String, refresh: bool) -> Self {
+        let limit = match goal.limit {
+            Limit::Error(rate) => format!("an error of {rate}"),
+            Limit::Memory(memory) => format!("a memory of {memory}"),
+        };
+        let (window, slack) = (goal.window.to_string(), goal.slack.to_string());
+        Self { window, limit, slack, keys, refresh, records: 0, latest: 0 }
+    }
+
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = serde_json::to_vec(self).expect("texts and numbers are JSON");
         let length = bytes.len() as u32;
@@ -67,11 +83,14 @@ fn checksum(json: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use lately::{ErrorRate, Window};
+
     use super::*;
 
     #[test]
     fn notes_come_back_and_damage_is_noticed() {
-        let note = Note { keys: "/id".into(), refresh: true, records: 7, latest: 9 };
+        let goal = Goal::new(Window::Last(5), ErrorRate::DEFAULT);
+        let note = Note { records: 7, latest: 9, ..Note::new(&goal, "/id".into(), true) };
         let file = [b"snapshot".as_slice(), &note.to_bytes()].concat();
         let (snapshot, found) = Note::split(&file).unwrap();
         assert_eq!((snapshot, found), (&b"snapshot"[..], Some(note)));
