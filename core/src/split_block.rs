@@ -31,7 +31,8 @@ pub fn false_positive_rate(items: u64, blocks: u64) -> f64 {
 
 /// The fewest blocks that hold `items` keys at a false-positive rate of at most `rate`.
 pub fn blocks_for(items: u64, rate: f64) -> u64 {
-    let (mut too_few, mut enough) = (0, 1);
+    // At 256 keys per block hardly a key is refused; starting there keeps the sums short.
+    let (mut too_few, mut enough) = (0, (items / 256).max(1));
     while false_positive_rate(items, enough) > rate {
         too_few = enough;
         enough *= 2;
