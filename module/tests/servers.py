@@ -10,6 +10,8 @@ import tempfile
 import time
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 MODULE = os.environ["LATELY_MODULE"]
 ENGINES = dict(pair.split("=", 1) for pair in os.environ["LATELY_ENGINES"].split(","))
@@ -51,6 +53,7 @@ class Server:
             "appendonly": "no",
             "daemonize": "no",
             "enable-debug-command": "yes",
+            "repl-diskless-sync-delay": "0",
             "logfile": str(self.folder / "log"),
         } | self.settings
         if self.load:
@@ -63,6 +66,8 @@ class Server:
 
     def connect(self, protocol=2, **options):
         options |= {"host": "127.0.0.1", "port": self.port, "socket_timeout": 60}
+        # A test wants to see a connection break, at once.
+        options |= {"retry": Retry(NoBackoff(), 0)}
         return redis.Redis(protocol=protocol, **options)
 
     def wait_until_ready(self):
