@@ -1,0 +1,5 @@
+//! The commands, one file each.
+
+pub mod list;
+pub mod run;
+pub mod verify;
