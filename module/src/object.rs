@@ -127,11 +127,7 @@ impl Stored {
         let mut new = vec![false; items.len()];
         match repeat {
             Repeat::Refreshes => self.filter.insert_hashes(&hashes, now, &mut new),
-            Repeat::KeepsItsAge => {
-                for (new, &hash) in new.iter_mut().zip(&hashes) {
-                    *new = self.filter.insert_new_hash(hash, now);
-                }
-            }
+            Repeat::KeepsItsAge => self.filter.insert_new_hashes(&hashes, now, &mut new),
         }
         self.count(items.len() as u64, new.iter().filter(|&&new| new).count() as u64);
         new
