@@ -2,14 +2,35 @@
 
 use lately::Time;
 
-use crate::engine::Refusal;
+use crate::engine::{self, Refusal};
+use crate::object::Stored;
 
-/// Milliseconds since 1970, or since whenever the client counts from.
-pub fn moment(word: &[u8]) -> Result<Time, Refusal> {
-    whole(word)
-        .filter(|&millis| i64::try_from(millis).is_ok())
-        .map(Time::from_millis)
-        .ok_or_else(|| Refusal::new("the moment must be milliseconds, from 0 to 2^63 - 1"))
+/// When a command happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// As it arrives.
+    Now,
+    /// When the client says.
+    At(Time),
+}
+
+impl When {
+    /// Reads milliseconds since 1970, or since whenever the client counts from.
+    pub fn at(word: &[u8]) -> Result<Self, Refusal> {
+        whole(word)
+            .filter(|&millis| i64::try_from(millis).is_ok())
+            .map(|millis| When::At(Time::from_millis(millis)))
+            .ok_or_else(|| Refusal::new("the moment must be milliseconds, from 0 to 2^63 - 1"))
+    }
+
+    /// The moment for a filter. The clock is read only for filters that ask for it.
+    pub fn time(self, stored: &Stored) -> Time {
+        match self {
+            When::At(moment) => moment,
+            When::Now if stored.is_timed() => engine::now(),
+            When::Now => Time::ZERO,
+        }
+    }
 }
 
 /// How many times, from 1 on.
@@ -40,8 +61,8 @@ mod tests {
         for word in [&b""[..], b"-1", b"+1", b" 1", b"1.0", b"18446744073709551616", b"\xff"] {
             assert_eq!(whole(word), None);
         }
-        assert!(moment(b"9223372036854775807").is_ok());
-        assert!(moment(b"9223372036854775808").is_err());
+        assert!(When::at(b"9223372036854775807").is_ok());
+        assert!(When::at(b"9223372036854775808").is_err());
         assert!(times(b"0").is_err());
     }
 }

@@ -11,6 +11,11 @@ impl Metric {
         Metric(AtomicU64::new(0))
     }
 
+    /// Adds, on the thread that runs commands and no other: cheaper than [`add`](Self::add).
+    pub fn add_alone(&self, amount: u64) {
+        self.0.store(self.get().wrapping_add(amount), Ordering::Relaxed);
+    }
+
     /// Adds.
     pub fn add(&self, amount: u64) {
         self.0.fetch_add(amount, Ordering::Relaxed);

@@ -1,8 +1,9 @@
 //! The stored value: any structure of the catalog behind one trait object.
 
 use lately::codec;
-use lately::{Filter, Hashing, Seed, Time};
+use lately::{Filter, Hashing, Seed, Time, Window};
 
+use crate::answers::Answers;
 use crate::engine::{Call, Refusal};
 use crate::wish::{Wish, WishedHashing};
 use crate::{config, metrics};
@@ -48,6 +49,10 @@ pub struct Stored {
     pub bloom: Option<Bloom>,
     /// Its bytes as counted in the metrics.
     accounted: u64,
+    /// Whether it grows and shrinks.
+    adapts: bool,
+    /// Whether it asks for the time.
+    is_timed: bool,
 }
 
 /// How many items came since a filter was made.
@@ -122,31 +127,46 @@ impl Stored {
     }
 
     /// Inserts items; `true` for each that was new.
-    pub fn insert(&mut self, items: &[&[u8]], now: Time, repeat: Repeat) -> Vec<bool> {
-        let hashes = self.hashes(items);
-        let mut new = vec![false; items.len()];
-        match repeat {
-            Repeat::Refreshes => self.filter.insert_hashes(&hashes, now, &mut new),
-            Repeat::KeepsItsAge => self.filter.insert_new_hashes(&hashes, now, &mut new),
-        }
-        self.count(items.len() as u64, new.iter().filter(|&&new| new).count() as u64);
-        new
+    pub fn insert<'i>(
+        &mut self,
+        items: impl Iterator<Item = &'i [u8]>,
+        now: Time,
+        repeat: Repeat,
+    ) -> Answers {
+        let (mut inserted, mut new) = (0, 0);
+        let hashing = self.hashing;
+        let answers = in_batches(items.map(|item| hashing.hash(item)), |hashes, answers| {
+            match repeat {
+                Repeat::Refreshes => self.filter.insert_hashes(hashes, now, answers),
+                Repeat::KeepsItsAge => self.filter.insert_new_hashes(hashes, now, answers),
+            }
+            inserted += answers.len() as u64;
+            new += answers.iter().filter(|&&new| new).count() as u64;
+        });
+        self.count(inserted, new);
+        answers
     }
 
     /// Whether each item is in the window.
-    pub fn seen(&self, items: &[&[u8]], now: Time) -> Vec<bool> {
-        let mut seen = vec![false; items.len()];
-        self.filter.contains_hashes(&self.hashes(items), now, &mut seen);
-        metrics::ASKED.add(items.len() as u64);
-        seen
+    pub fn seen<'i>(&self, items: impl Iterator<Item = &'i [u8]>, now: Time) -> Answers {
+        in_batches(items.map(|item| self.hashing.hash(item)), |hashes, answers| {
+            self.filter.contains_hashes(hashes, now, answers);
+            metrics::ASKED.add_alone(answers.len() as u64);
+        })
     }
 
     /// How often each item was seen; `None` if this filter does not count.
-    pub fn counts(&mut self, items: &[&[u8]], now: Time) -> Option<Vec<u64>> {
-        let hashes = self.hashes(items);
+    pub fn counts<'i>(
+        &mut self,
+        items: impl Iterator<Item = &'i [u8]>,
+        now: Time,
+    ) -> Option<Vec<u64>> {
+        let hashing = self.hashing;
         let counting = self.filter.as_counting()?;
-        metrics::ASKED.add(items.len() as u64);
-        Some(hashes.into_iter().map(|hash| counting.count_hash(hash, now)).collect())
+        let counts: Vec<_> =
+            items.map(|item| counting.count_hash(hashing.hash(item), now)).collect();
+        metrics::ASKED.add_alone(counts.len() as u64);
+        Some(counts)
     }
 
     /// Adds sightings of each item and says how often it was seen now; `None` if this filter does
@@ -174,6 +194,11 @@ impl Stored {
         self.filter.as_counting().is_some()
     }
 
+    /// Whether the moment of an operation matters; filters that count items ignore it.
+    pub fn is_timed(&self) -> bool {
+        self.is_timed
+    }
+
     /// The structure, to look at.
     pub fn filter(&self) -> &dyn Filter {
         &*self.filter
@@ -186,7 +211,7 @@ impl Stored {
 
     /// Refuses to let a filter that grows go beyond what one key may take.
     pub fn check_growth(&self) -> Result<(), Refusal> {
-        if self.filter.blueprint().adapts() {
+        if self.adapts {
             config::check_key_bytes(self.accounted)?;
         }
         Ok(())
@@ -194,22 +219,23 @@ impl Stored {
 
     fn new(filter: Box<dyn Filter>, hashing: Hashing) -> Self {
         metrics::FILTERS.add(1);
+        let blueprint = filter.blueprint();
+        let adapts = blueprint.adapts();
+        let is_timed = matches!(blueprint.promise().window, Window::Within(_));
         let (tally, bloom) = (Tally::default(), None);
-        let mut stored = Self { hashing, filter, tally, bloom, accounted: 0 };
+        let mut stored = Self { hashing, filter, tally, bloom, accounted: 0, adapts, is_timed };
         stored.account();
         stored
-    }
-
-    fn hashes(&self, items: &[&[u8]]) -> Vec<u64> {
-        items.iter().map(|item| self.hashing.hash(item)).collect()
     }
 
     fn count(&mut self, inserted: u64, new: u64) {
         self.tally.inserted = self.tally.inserted.saturating_add(inserted);
         self.tally.new = self.tally.new.saturating_add(new);
-        metrics::INSERTED.add(inserted);
-        metrics::NEW.add(new);
-        self.account();
+        metrics::INSERTED.add_alone(inserted);
+        metrics::NEW.add_alone(new);
+        if self.adapts {
+            self.account();
+        }
     }
 
     fn account(&mut self) {
@@ -219,6 +245,31 @@ impl Stored {
         self.accounted = bytes;
     }
 }
+
+/// Lets `work` answer for hashes, some at a time, so that they need no list on the heap.
+fn in_batches(
+    mut hashes: impl Iterator<Item = u64>,
+    mut work: impl FnMut(&[u64], &mut [bool]),
+) -> Answers {
+    let mut batch = [0; BATCH];
+    let mut answers = Answers::default();
+    loop {
+        let mut count = 0;
+        for (place, hash) in batch.iter_mut().zip(&mut hashes) {
+            *place = hash;
+            count += 1;
+        }
+        if count == 0 {
+            return answers;
+        }
+        let mut some = [false; BATCH];
+        work(&batch[..count], &mut some[..count]);
+        answers.extend(&some[..count]);
+    }
+}
+
+/// Enough that the library can fetch memory ahead.
+const BATCH: usize = 64;
 
 impl Drop for Stored {
     fn drop(&mut self) {

@@ -1,14 +1,12 @@
 //! `LATELY.ADD` and its kin: inserts items and says of each whether it was new.
 
-use lately::Time;
-
 use super::Command;
 use super::reserve::{change_or_create, default_wish};
-use crate::args;
+use crate::args::When;
 use crate::docs::{Arg, Doc, Effect, Keys, Kind};
 use crate::engine::{Call, Refusal, Reply};
 use crate::object::Repeat;
-use crate::replicate;
+use crate::replicate::{self, Sent};
 
 /// `LATELY.ADD key item [item ...]`
 pub struct Add;
@@ -39,7 +37,7 @@ impl Command for Add {
     };
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        insert(call, call.now(), 2, Repeat::Refreshes)
+        insert(call, When::Now, 2, Repeat::Refreshes)
     }
 }
 
@@ -55,8 +53,7 @@ impl Command for AddAt {
     };
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        let moment = args::moment(call.words()[2])?;
-        insert(call, moment, 3, Repeat::Refreshes)
+        insert(call, When::at(call.word(2))?, 3, Repeat::Refreshes)
     }
 }
 
@@ -72,7 +69,7 @@ impl Command for AddNx {
     };
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        insert(call, call.now(), 2, Repeat::KeepsItsAge)
+        insert(call, When::Now, 2, Repeat::KeepsItsAge)
     }
 }
 
@@ -88,22 +85,19 @@ impl Command for AddNxAt {
     };
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        let moment = args::moment(call.words()[2])?;
-        insert(call, moment, 3, Repeat::KeepsItsAge)
+        insert(call, When::at(call.word(2))?, 3, Repeat::KeepsItsAge)
     }
 }
 
 /// Inserts the words from `first` on into the key's filter, which is made if it is missing.
-fn insert(
-    call: &mut Call<'_>,
-    moment: Time,
-    first: usize,
-    repeat: Repeat,
-) -> Result<Reply, Refusal> {
-    let items = call.words()[first..].to_vec();
-    let new =
-        change_or_create(call, default_wish, |stored| Ok(stored.insert(&items, moment, repeat)))?;
-    replicate::insertion(call, moment, first..first + items.len(), repeat);
+fn insert(call: &mut Call<'_>, when: When, first: usize, repeat: Repeat) -> Result<Reply, Refusal> {
+    let items = call.items(first);
+    let (answers, sent) = change_or_create(call, default_wish, |stored| {
+        let time = when.time(stored);
+        let sent = Sent::of(when, time, stored);
+        Ok((stored.insert(items.iter(), time, repeat), sent))
+    })?;
+    replicate::insertion(call, sent, first, repeat);
     call.notify(c"lately.add");
-    Ok(Reply::ints(new))
+    Ok(Reply::Answers(answers))
 }

@@ -1,14 +1,14 @@
 //! `LATELY.COUNT` and `LATELY.INCRBY`: how often each item was seen, of filters that count.
 
-use lately::{Time, Window};
+use lately::Window;
 
 use super::Command;
 use super::add::MOMENT;
 use super::reserve::{change_or_create, default_wish};
-use crate::args;
+use crate::args::{self, When};
 use crate::docs::{Arg, Doc, Effect, Keys, Kind};
 use crate::engine::{Access, Call, Refusal, Reply};
-use crate::replicate;
+use crate::replicate::{self, Sent};
 use crate::wish::Wish;
 
 /// `LATELY.COUNT key item [item ...]`
@@ -38,7 +38,7 @@ impl Command for Count {
     };
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        count(call, call.now(), 2)
+        count(call, When::Now, 2)
     }
 }
 
@@ -54,8 +54,7 @@ impl Command for CountAt {
     };
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        let moment = args::moment(call.words()[2])?;
-        count(call, moment, 3)
+        count(call, When::at(call.word(2))?, 3)
     }
 }
 
@@ -71,7 +70,7 @@ impl Command for IncrBy {
     };
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        increase(call, call.now(), 2, "lately.incrby")
+        increase(call, When::Now, 2, "lately.incrby")
     }
 }
 
@@ -87,26 +86,30 @@ impl Command for IncrByAt {
     };
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        let moment = args::moment(call.words()[2])?;
-        increase(call, moment, 3, "lately.incrbyat")
+        increase(call, When::at(call.word(2))?, 3, "lately.incrbyat")
     }
 }
 
-fn count(call: &mut Call<'_>, moment: Time, first: usize) -> Result<Reply, Refusal> {
-    let items = call.words()[first..].to_vec();
+fn count(call: &mut Call<'_>, when: When, first: usize) -> Result<Reply, Refusal> {
+    let items = call.items(first);
     match call.key(1, Access::Read).value()? {
-        Some(value) => numbers(value.filter()?.counts(&items, moment)),
+        Some(value) => {
+            let stored = value.filter()?;
+            let time = when.time(stored);
+            numbers(stored.counts(items.iter(), time))
+        }
         None => numbers(Some(vec![0; items.len()])),
     }
 }
 
 fn increase(
     call: &mut Call<'_>,
-    moment: Time,
+    when: When,
     first: usize,
     command: &str,
 ) -> Result<Reply, Refusal> {
-    let (pairs, rest) = call.words()[first..].as_chunks::<2>();
+    let words = call.words();
+    let (pairs, rest) = words[first..].as_chunks::<2>();
     if !rest.is_empty() {
         return Err(args::wrong_number(command));
     }
@@ -114,10 +117,12 @@ fn increase(
         .iter()
         .map(|&[item, times]| Ok((item, args::times(times)?)))
         .collect::<Result<Vec<_>, Refusal>>()?;
-    let counts = change_or_create(call, counter_for_ever, |stored| {
-        numbers(stored.add_counts(&pairs, moment))
+    let (counts, sent) = change_or_create(call, counter_for_ever, |stored| {
+        let time = when.time(stored);
+        let sent = Sent::of(when, time, stored);
+        Ok((numbers(stored.add_counts(&pairs, time))?, sent))
     })?;
-    replicate::counts(call, moment, first..first + 2 * pairs.len());
+    replicate::counts(call, sent, first);
     call.notify(c"lately.incrby");
     Ok(counts)
 }

@@ -28,7 +28,7 @@ impl Command for Info {
     };
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        let field = match call.words() {
+        let field = match call.words()[..] {
             [_, _] => None,
             [_, _, field] => Some(field.to_ascii_lowercase()),
             _ => return Err(args::wrong_number("lately.info")),

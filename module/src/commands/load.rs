@@ -55,7 +55,7 @@ impl Command for Load {
         if !options.replace && call.key(1, Access::Write).exists() {
             return Err(Refusal::coded("BUSYKEY Target key name already exists."));
         }
-        let mut stored = Stored::open(call.words()[2])?;
+        let mut stored = Stored::open(call.word(2))?;
         stored.tally = options.tally;
         stored.bloom = options.bloom;
         store(call, stored)?;

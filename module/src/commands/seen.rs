@@ -1,10 +1,9 @@
 //! `LATELY.SEEN`: says of each item whether it is in the window. Changes nothing.
 
-use lately::Time;
-
 use super::Command;
 use super::add::MOMENT;
-use crate::args;
+use crate::answers::Answers;
+use crate::args::When;
 use crate::docs::{Arg, Doc, Effect, Keys};
 use crate::engine::{Access, Call, Refusal, Reply};
 
@@ -26,7 +25,7 @@ impl Command for Seen {
     };
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        Ok(Reply::ints(ask(call, call.now(), 2)?))
+        Ok(Reply::Answers(ask(call, When::Now, 2)?))
     }
 }
 
@@ -42,16 +41,19 @@ impl Command for SeenAt {
     };
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        let moment = args::moment(call.words()[2])?;
-        Ok(Reply::ints(ask(call, moment, 3)?))
+        let when = When::at(call.word(2))?;
+        Ok(Reply::Answers(ask(call, when, 3)?))
     }
 }
 
 /// Whether each of the words from `first` on is in the window; none is, if there is no key.
-pub fn ask(call: &mut Call<'_>, moment: Time, first: usize) -> Result<Vec<bool>, Refusal> {
-    let items = call.words()[first..].to_vec();
+pub fn ask(call: &mut Call<'_>, when: When, first: usize) -> Result<Answers, Refusal> {
+    let items = call.items(first);
     match call.key(1, Access::Read).value()? {
-        Some(value) => Ok(value.filter()?.seen(&items, moment)),
-        None => Ok(vec![false; items.len()]),
+        Some(value) => {
+            let stored = value.filter()?;
+            Ok(stored.seen(items.iter(), when.time(stored)))
+        }
+        None => Ok(Answers::all(false, items.len())),
     }
 }

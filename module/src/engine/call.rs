@@ -1,4 +1,4 @@
-//! One command under way: its words, its keys, its clock, and what it sends to replicas.
+//! One command under way: its words, its keys, and what it sends to replicas.
 
 #![allow(unsafe_code)]
 
@@ -19,7 +19,23 @@ pub struct Call<'a> {
     ctx: *mut raw::RedisModuleCtx,
     /// The engine's own strings; it keeps them until the command is done.
     strings: &'a [*mut raw::RedisModuleString],
-    words: Vec<&'a [u8]>,
+}
+
+/// Some words of a command, read as they are needed.
+#[derive(Clone, Copy)]
+pub struct Items<'a>(&'a [*mut raw::RedisModuleString]);
+
+impl<'a> Items<'a> {
+    /// How many there are.
+    pub fn len(self) -> usize {
+        self.0.len()
+    }
+
+    /// Their bytes.
+    pub fn iter(self) -> impl Iterator<Item = &'a [u8]> {
+        // SAFETY: these are strings of the command, which live as long as `'a`.
+        self.0.iter().map(|&string| unsafe { bytes_of(string) })
+    }
 }
 
 /// What a command wants of a key.
@@ -44,21 +60,28 @@ impl<'a> Call<'a> {
     ) -> Self {
         // SAFETY: the engine passes `count` valid strings, which live as long as the command.
         let strings = unsafe { slice::from_raw_parts(strings, count) };
-        // SAFETY: as above.
-        let words = strings.iter().map(|&string| unsafe { bytes_of(string) }).collect();
-        Self { ctx, strings, words }
+        Self { ctx, strings }
     }
 
     /// The words of the command; the first is its name.
-    pub fn words(&self) -> &[&'a [u8]] {
-        &self.words
+    pub fn words(&self) -> Vec<&'a [u8]> {
+        self.items(0).iter().collect()
     }
 
-    /// The server's clock.
-    pub fn now(&self) -> Time {
-        // SAFETY: takes nothing; present in every supported engine.
-        let millis = unsafe { raw::RedisModule_Milliseconds.unwrap()() };
-        Time::from_millis(u64::try_from(millis).unwrap_or(0))
+    /// How many words the command has.
+    pub fn len(&self) -> usize {
+        self.strings.len()
+    }
+
+    /// One word of the command.
+    pub fn word(&self, place: usize) -> &'a [u8] {
+        // SAFETY: this is a string of the command, which lives as long as `'a`.
+        unsafe { bytes_of(self.strings[place]) }
+    }
+
+    /// The words of the command from one on.
+    pub fn items(&self, first: usize) -> Items<'a> {
+        Items(&self.strings[first..])
     }
 
     /// Bytes nobody can guess.
@@ -254,6 +277,19 @@ impl Drop for Key<'_> {
             unsafe { raw::RedisModule_CloseKey.unwrap()(self.key) };
         }
     }
+}
+
+/// The server's clock, as it was when the command, script or transaction began where the engine
+/// keeps that.
+pub fn now() -> Time {
+    // SAFETY: both take nothing; the second is present in every supported engine.
+    let millis = unsafe {
+        match raw::RedisModule_CachedMicroseconds {
+            Some(microseconds) => microseconds() / 1000,
+            None => raw::RedisModule_Milliseconds.unwrap()(),
+        }
+    };
+    Time::from_millis(u64::try_from(millis).unwrap_or(0))
 }
 
 /// The bytes of an engine's string.

@@ -3,7 +3,7 @@
 //! | File | What |
 //! |---|---|
 //! | `callbacks` | every function the engine calls, each a call into safe code behind `catch_unwind` |
-//! | `call` | one command under way: its words, its keys, its clock, what it replicates |
+//! | `call` | one command under way: its words, its keys, what it replicates; and the clock |
 //! | `reply` | answers and refusals, as values and on the wire |
 //! | `streams` | values in dumps, synchronizations and append-only files |
 //! | `register` | what the engine is told when the module loads |
@@ -16,6 +16,6 @@ mod register;
 mod reply;
 mod streams;
 
-pub use call::{Access, Call};
+pub use call::{Access, Call, now};
 pub use register::{Entry, command};
 pub use reply::{Refusal, Reply};

@@ -8,6 +8,8 @@ use std::ffi::{CString, c_char, c_long};
 
 use valkey_module::raw;
 
+use crate::answers::Answers;
+
 /// What a command answers. RESP3 types fall back to their RESP2 forms for clients that speak that.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
@@ -25,6 +27,8 @@ pub enum Reply {
     Bytes(Vec<u8>),
     /// Nothing.
     Null,
+    /// 1 or 0 for each item.
+    Answers(Answers),
     /// Several answers.
     Array(Vec<Reply>),
     /// Named answers; in RESP2 names and answers alternate.
@@ -34,11 +38,6 @@ pub enum Reply {
 }
 
 impl Reply {
-    /// One number per answer: 1 for `true`.
-    pub fn ints(answers: Vec<bool>) -> Self {
-        Reply::Array(answers.into_iter().map(|yes| Reply::Int(yes.into())).collect())
-    }
-
     /// A number, cut off where the protocol's integers end.
     pub fn count(count: u64) -> Self {
         Reply::Int(i64::try_from(count).unwrap_or(i64::MAX))
@@ -121,6 +120,13 @@ pub unsafe fn send(ctx: *mut raw::RedisModuleCtx, reply: &Reply) {
             Reply::Bytes(bytes) => send_bytes(ctx, bytes),
             Reply::Null => {
                 raw::RedisModule_ReplyWithNull.unwrap()(ctx);
+            }
+            Reply::Answers(answers) => {
+                let answers = answers.as_slice();
+                raw::RedisModule_ReplyWithArray.unwrap()(ctx, answers.len() as c_long);
+                for &answer in answers {
+                    raw::RedisModule_ReplyWithLongLong.unwrap()(ctx, answer.into());
+                }
             }
             Reply::Array(replies) => {
                 raw::RedisModule_ReplyWithArray.unwrap()(ctx, replies.len() as c_long);

@@ -1,7 +1,8 @@
 //! `BF.ADD`, `BF.MADD` and `BF.INSERT`: insert items, and make the filter if there is none.
 
 use super::Shape;
-use crate::args;
+use crate::answers::Answers;
+use crate::args::{self, When};
 use crate::commands::Command;
 use crate::commands::reserve::change_or_create;
 use crate::docs::{Arg, Doc, Effect, Keys, Kind};
@@ -111,25 +112,26 @@ impl Command for Insert {
 /// Inserts the words from `first` on. As in RedisBloom, a filter that must not grow takes what it
 /// can, and the answers end with the refusal.
 fn insert(call: &mut Call<'_>, shape: Option<Shape>, first: usize) -> Result<Vec<Reply>, Refusal> {
-    let moment = call.now();
-    let items = call.words()[first..].to_vec();
+    let items = call.items(first);
     let wish = || Ok(shape.ok_or(super::NOT_FOUND)?.wish());
-    let answers = change_or_create(call, wish, |stored| {
+    let (answers, moment) = change_or_create(call, wish, |stored| {
+        let moment = When::Now.time(stored);
         let mut answers = Vec::with_capacity(items.len());
-        for item in &items {
+        for item in items.iter() {
+            let only = || std::iter::once(item);
             // A full filter still answers for what it has.
-            if super::is_full(stored) && !stored.seen(&[item], moment)[0] {
+            if super::is_full(stored) && stored.seen(only(), moment) == Answers::One(false) {
                 answers.push(Reply::Refused(Refusal::coded("ERR non scaling filter is full")));
                 break;
             }
-            let new = stored.insert(&[item], moment, Repeat::Refreshes)[0];
-            answers.push(Reply::Bool(new));
+            let new = stored.insert(only(), moment, Repeat::Refreshes);
+            answers.push(Reply::Bool(new == Answers::One(true)));
         }
-        Ok(answers)
+        Ok((answers, moment))
     })?;
     let taken = answers.iter().filter(|answer| matches!(answer, Reply::Bool(_))).count();
     if taken > 0 {
-        replicate::insertion(call, moment, first..first + taken, Repeat::Refreshes);
+        replicate::insertion_of(call, moment, first..first + taken);
         call.notify(c"bloom.add");
     }
     Ok(answers)

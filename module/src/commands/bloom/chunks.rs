@@ -32,7 +32,7 @@ impl Command for ScanDump {
     };
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        let iterator = iterator(call.words()[2])?;
+        let iterator = iterator(call.word(2))?;
         let mut key = call.key(1, Access::Read);
         let stored = key.value()?.ok_or(super::NOT_FOUND)?.filter()?;
         let bytes = persist::to_bytes(&Record::of(stored));
@@ -55,8 +55,8 @@ impl Command for LoadChunk {
     };
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        let iterator = iterator(call.words()[2])?;
-        let piece = call.words()[3];
+        let iterator = iterator(call.word(2))?;
+        let piece = call.word(3);
         let start = iterator
             .checked_sub(piece.len() + 1)
             .ok_or(Refusal::new("this iterator does not belong to this piece"))?;

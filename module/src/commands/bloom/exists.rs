@@ -1,5 +1,7 @@
 //! `BF.EXISTS` and `BF.MEXISTS`: whether items were inserted.
 
+use crate::answers::Answers;
+use crate::args::When;
 use crate::commands::{Command, seen};
 use crate::docs::{Arg, Doc, Effect, Keys, Kind};
 use crate::engine::{Call, Refusal, Reply};
@@ -22,7 +24,7 @@ impl Command for Exists {
     };
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        Ok(Reply::Bool(seen::ask(call, call.now(), 2)?[0]))
+        Ok(Reply::Bool(seen::ask(call, When::Now, 2)? == Answers::One(true)))
     }
 }
 
@@ -38,7 +40,7 @@ impl Command for MExists {
     };
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        let seen = seen::ask(call, call.now(), 2)?;
-        Ok(Reply::Array(seen.into_iter().map(Reply::Bool).collect()))
+        let seen = seen::ask(call, When::Now, 2)?;
+        Ok(Reply::Array(seen.as_slice().iter().map(|&seen| Reply::Bool(seen)).collect()))
     }
 }

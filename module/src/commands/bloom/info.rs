@@ -45,7 +45,7 @@ impl Command for Info {
     };
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        let field = match call.words() {
+        let field = match call.words()[..] {
             [_, _] => None,
             [_, _, field] => Some(field.to_ascii_uppercase()),
             _ => return Err(args::wrong_number("bf.info")),
