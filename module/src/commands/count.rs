@@ -127,10 +127,16 @@ fn increase(
     Ok(counts)
 }
 
-/// A counter for ever, at the default error: windows would have to be told what leaves them.
+/// A counter for ever, at the default error, for as many items as the default window has: a counter
+/// has to know about how many to expect.
 fn counter_for_ever() -> Result<Wish, Refusal> {
+    let default = default_wish()?;
+    let capacity = default.capacity.or(match default.window {
+        Some(Window::Last(n)) => Some(n),
+        _ => Some(100_000),
+    });
     let window = Some(Window::Ever);
-    Ok(Wish { window, slack: None, structure: None, counting: true, ..default_wish()? })
+    Ok(Wish { window, capacity, slack: None, structure: None, counting: true, ..default })
 }
 
 fn numbers(counts: Option<Vec<u64>>) -> Result<Reply, Refusal> {
