@@ -133,9 +133,19 @@ impl Stored {
         now: Time,
         repeat: Repeat,
     ) -> Answers {
-        let (mut inserted, mut new) = (0, 0);
         let hashing = self.hashing;
-        let answers = in_batches(items.map(|item| hashing.hash(item)), |hashes, answers| {
+        self.insert_hashes(items.map(|item| hashing.hash(item)), now, repeat)
+    }
+
+    /// Inserts items by their hashes; `true` for each that was new.
+    pub fn insert_hashes(
+        &mut self,
+        hashes: impl Iterator<Item = u64>,
+        now: Time,
+        repeat: Repeat,
+    ) -> Answers {
+        let (mut inserted, mut new) = (0, 0);
+        let answers = in_batches(hashes, |hashes, answers| {
             match repeat {
                 Repeat::Refreshes => self.filter.insert_hashes(hashes, now, answers),
                 Repeat::KeepsItsAge => self.filter.insert_new_hashes(hashes, now, answers),

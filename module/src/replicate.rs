@@ -34,6 +34,14 @@ pub fn counts(call: &Call<'_>, sent: Sent, first: usize) {
     send(call, sent, c"LATELY.INCRBYAT", first);
 }
 
+/// Hashes were inserted: the command has room for the moment at its end.
+pub fn hashes(call: &Call<'_>, sent: Sent) {
+    match sent {
+        Sent::AsItCame => call.replicate_verbatim(),
+        Sent::At(moment) => call.replicate_with_moment(c"LATELY.ADDHASHES", c"AT", moment),
+    }
+}
+
 /// These words of a command with another grammar were inserted.
 pub fn insertion_of(call: &Call<'_>, moment: Time, items: Range<usize>) {
     call.replicate_at(c"LATELY.ADDAT", moment, items);

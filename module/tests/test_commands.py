@@ -77,6 +77,25 @@ def test_add_makes_a_key_as_configured(server):
         server.client.config_set("lately.default", "LAST 100000 ERROR 0.001")
 
 
+def test_hashes_are_items_hashed_by_the_client(server, wish):
+    """XXH3 of nothing under seed 0 is known: its hash and the empty item are the same."""
+    if "KEYED" in wish:
+        reserve(server, "k", wish)
+        assert "keyed" in refused(server, "LATELY.ADDHASHES", "k", bytes(8))
+        return
+    reserve(server, "k", wish, "SEED", 0)
+    assert server("LATELY.INFO", "k", "seed") == b"0"
+    nothing = 0x2D06800538D394C2.to_bytes(8, "little")
+    others = b"".join(hash.to_bytes(8, "big") for hash in range(1, 100))
+    assert server("LATELY.ADDHASHES", "k", nothing + others + nothing) == b"1" * 100 + b"0"
+    assert server("LATELY.SEEN", "k", "") == [1]
+    assert server("LATELY.ADDHASHES", "k", nothing, "NX", "AT", 5) == b"0"
+    assert server("LATELY.ADDHASHES", "k", b"") == b""
+    assert "8 bytes" in refused(server, "LATELY.ADDHASHES", "k", b"1234567")
+    assert "no such key" in refused(server, "LATELY.ADDHASHES", "missing", nothing)
+    assert "milliseconds" in refused(server, "LATELY.ADDHASHES", "k", nothing, "AT")
+
+
 def test_counting(server):
     reserve(server, "k", "EVER ERROR 0.01 COUNTING CAPACITY 1000".split())
     assert server("LATELY.INCRBY", "k", "a", 3, "b", 1) == [3, 1]

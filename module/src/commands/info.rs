@@ -74,9 +74,10 @@ fn describe(value: &mut Value) -> Result<Fields, Refusal> {
     let stored = value.filter()?;
     let counting = stored.is_counting();
     let tally = stored.tally;
-    let hashing = match stored.hashing {
-        Hashing::Fast(_) => "fast",
-        Hashing::Keyed(_) => "keyed",
+    // Seeds use all 64 bits, which the protocol's integers do not hold.
+    let (hashing, seed) = match stored.hashing {
+        Hashing::Fast(seed) => ("fast", Reply::text(seed.0.to_string())),
+        Hashing::Keyed(_) => ("keyed", Reply::Null),
     };
     let blueprint = stored.filter().blueprint();
     let promise = blueprint.promise();
@@ -104,6 +105,7 @@ fn describe(value: &mut Value) -> Result<Fields, Refusal> {
         ("new", Reply::count(tally.new)),
         ("counting", Reply::Int(counting.into())),
         ("hashing", Reply::text(hashing)),
+        ("seed", seed),
         ("parameters", Reply::Map(parameters)),
     ];
     Ok(fields.into_iter().map(|(name, reply)| (Cow::Borrowed(name), reply)).collect())

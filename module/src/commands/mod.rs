@@ -4,6 +4,7 @@
 mod add;
 mod bloom;
 mod count;
+mod hashes;
 mod help;
 mod info;
 mod load;
@@ -30,6 +31,7 @@ pub static LATELY: &[Entry] = &[
     command::<add::AddAt>(),
     command::<add::AddNx>(),
     command::<add::AddNxAt>(),
+    command::<hashes::AddHashes>(),
     command::<seen::Seen>(),
     command::<seen::SeenAt>(),
     command::<count::Count>(),

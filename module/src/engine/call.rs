@@ -164,6 +164,24 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// Sends this command to replicas and to the append-only file with a moment added, announced by
+    /// a word.
+    pub fn replicate_with_moment(&self, command: &CStr, word: &CStr, moment: Time) {
+        let words = &self.strings[1..];
+        // SAFETY: the format announces a vector with its length, a C string and a number.
+        unsafe {
+            raw::RedisModule_Replicate.unwrap()(
+                self.ctx,
+                command.as_ptr(),
+                c"vcl".as_ptr(),
+                words.as_ptr(),
+                words.len(),
+                word.as_ptr(),
+                moment.millis() as i64,
+            );
+        }
+    }
+
     /// Sends a command to replicas and to the append-only file: the key that word 1 names and these
     /// words, separated by spaces.
     pub fn replicate_words(&self, command: &CStr, words: &str) {
