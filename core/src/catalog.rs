@@ -9,12 +9,17 @@ use crate::codec::Reader;
 use crate::duplicates::CompactShortHash;
 use crate::error::Error;
 use crate::filter::Filter;
+use crate::growing::Growing;
 use crate::plan::Goal;
 use crate::sliding::{DoubleBuffer, Sliding};
 
 /// Every structure, in the order in which they are listed to people.
-pub static CATALOG: &[Row] =
-    &[Row::of::<Sliding>(), Row::of::<DoubleBuffer>(), Row::of::<CompactShortHash>()];
+pub static CATALOG: &[Row] = &[
+    Row::of::<Sliding>(),
+    Row::of::<Growing>(),
+    Row::of::<DoubleBuffer>(),
+    Row::of::<CompactShortHash>(),
+];
 
 /// Reads a filter from its parameters and its payload.
 pub type Open = fn(&mut Reader<'_>, &mut Reader<'_>) -> Result<Box<dyn Filter>, Error>;

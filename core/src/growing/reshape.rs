@@ -1,0 +1,239 @@
+//! Segments made from segments: with more or fewer bins, or one of two halves.
+//!
+//! Sorted order survives both, so whole stretches of slots are copied, all planes alike, and only
+//! occupied buckets and ends are computed anew. Halving a segment moves the first bit of every
+//! remainder into the address: bucket u of block w becomes bucket 2u or 2u + 1 of what is counted
+//! from block 2w on. An entry without a remainder goes to both.
+
+use super::segment::{
+    BLOCKS, BUCKETS, Block, HEAD, Outcome, Place, Repeat, SLOTS, Segment, bins_of,
+};
+use crate::bits::Isa;
+use crate::dictionary::work::Uncounted;
+
+/// Slots that are free at least, all blocks together, when a segment was just made.
+pub(super) const SPARE: usize = 16;
+
+/// Bins for so many entries.
+pub(super) const fn bins_for(entries: usize) -> usize {
+    (entries + SPARE).div_ceil(SLOTS)
+}
+
+/// A block to be: where its entries lie now, and its buckets.
+#[derive(Clone, Copy, Default)]
+struct Stretch {
+    at: usize,
+    count: usize,
+    occupied: u128,
+}
+
+/// The same entries with as many bins as they need, free slots spread evenly.
+pub(super) fn reshaped<I: Isa>(isa: I, segment: &Segment, stride: usize) -> Segment {
+    isa.vectorize(
+        #[inline(always)]
+        || {
+            let stretches = std::array::from_fn(|block| {
+                let block = segment.block(block);
+                Stretch { at: block.start(), count: block.count(), occupied: block.occupied() }
+            });
+            assemble(segment, stride, &stretches, stride, 0)
+        },
+    )
+}
+
+/// The two halves of a segment, whose entries have one bit of remainder less.
+pub(super) fn halves<I: Isa>(
+    isa: I,
+    mut segment: Segment,
+    stride: usize,
+    child_stride: usize,
+) -> [Segment; 2] {
+    isa.vectorize(
+        #[inline(always)]
+        || {
+            let everywhere = take_exhausted(isa, &mut segment, stride);
+            let stretches: [[Stretch; BLOCKS]; 2] = std::array::from_fn(|side| {
+                std::array::from_fn(|block| {
+                    let parent = segment.block(BLOCKS / 2 * side + block / 2);
+                    halved(isa, &segment, stride, parent, block % 2)
+                })
+            });
+            divide_runs(&mut segment, stride);
+            let mut halves =
+                stretches.map(|half| assemble(&segment, stride, &half, child_stride, 1));
+            for parent in everywhere {
+                let child = &mut halves[parent.block / (BLOCKS / 2)];
+                for place in children(parent) {
+                    store(isa, child, child_stride, place);
+                }
+            }
+            halves
+        },
+    )
+}
+
+/// The two places below a place whose remainder is used up.
+fn children(parent: Place) -> [Place; 2] {
+    let block = 2 * parent.block % BLOCKS + (2 * parent.bucket / BUCKETS) as usize;
+    [0, 1].map(|bit| Place { block, bucket: 2 * parent.bucket % BUCKETS + bit, ..parent })
+}
+
+/// Stores an entry, whatever else is there.
+fn store<I: Isa>(isa: I, segment: &mut Segment, stride: usize, place: Place) {
+    let always = Repeat::Store(u32::MAX);
+    if segment.insert(isa, stride, place, always, &mut Uncounted) == Outcome::Full {
+        *segment = reshaped(isa, segment, stride);
+        segment.insert(isa, stride, place, always, &mut Uncounted);
+    }
+}
+
+/// Removes all entries without a remainder, and says where they were.
+fn take_exhausted<I: Isa>(isa: I, segment: &mut Segment, stride: usize) -> Vec<Place> {
+    let mut taken = Vec::new();
+    let exhausted = |planes: &[u64]| planes[0] & !planes[1..].iter().fold(0, |any, p| any | p);
+    if (0..segment.bins(stride)).all(|bin| exhausted(segment.planes(stride, bin)) == 0) {
+        return taken;
+    }
+    for number in 0..BLOCKS {
+        for bucket in 0..BUCKETS {
+            while let Some((run, at)) = find(isa, segment, stride, (number, bucket), exhausted) {
+                segment.remove_at(stride, number, bucket, run, at);
+                taken.push(Place { block: number, bucket, field: 1 << 63 });
+            }
+        }
+    }
+    taken
+}
+
+/// The run of a bucket and a slot of it that `wanted` finds.
+fn find<I: Isa>(
+    isa: I,
+    segment: &Segment,
+    stride: usize,
+    (number, bucket): (usize, u32),
+    wanted: impl Fn(&[u64]) -> u64,
+) -> Option<((usize, usize), usize)> {
+    let block = segment.block(number);
+    if block.occupied() >> bucket & 1 == 0 {
+        return None;
+    }
+    let rank = (block.occupied() & ((1 << bucket) - 1)).count_ones();
+    let first = segment.start_of(isa, stride, block, rank);
+    let last = segment.select(isa, stride, first, 0);
+    bins_of(first, last).find_map(|(bin, slots)| {
+        let here = wanted(segment.planes(stride, bin)) & slots;
+        (here != 0).then(|| ((first, last), SLOTS * bin + here.trailing_zeros() as usize))
+    })
+}
+
+/// One half of a block as a block of a child.
+#[inline(always)]
+fn halved<I: Isa>(isa: I, segment: &Segment, stride: usize, block: Block, half: usize) -> Stretch {
+    const HALF: u32 = BUCKETS / 2;
+    let low = (block.occupied() & ((1 << HALF) - 1)) as u64;
+    let high = (block.occupied() >> HALF) as u64;
+    let middle = segment.start_of(isa, stride, block, low.count_ones());
+    let (at, end, occupied) =
+        if half == 0 { (block.start(), middle, low) } else { (middle, block.end(), high) };
+    if at == end {
+        return Stretch { at, ..Stretch::default() };
+    }
+    // Whether some entry of each run continues with a zero, or with a one. Runs are sorted: the
+    // first entry has the zero, the last one the one. At most 52 runs, so one word holds them.
+    let (mut zeros, mut ones, mut firsts_before, mut lasts_before) = (0, 0, 0, 0);
+    let mut after_end = 1;
+    for (bin, slots) in bins_of(at, end - 1) {
+        let words = segment.bin(stride, bin);
+        let (lasts, bits) = (words[0] & slots, words[1]);
+        let lowest = slots & slots.wrapping_neg();
+        let firsts = (lasts << 1 | lowest * after_end) & slots;
+        zeros |= isa.extract(!bits, firsts) << firsts_before;
+        ones |= isa.extract(bits, lasts) << lasts_before;
+        firsts_before += firsts.count_ones();
+        lasts_before += lasts.count_ones();
+        after_end = lasts >> (SLOTS - 1);
+    }
+    let zeros = isa.deposit(zeros, occupied);
+    let ones = isa.deposit(ones, occupied);
+    let occupied = spread(isa, zeros) | spread(isa, ones) << 1;
+    Stretch { at, count: end - at, occupied }
+}
+
+/// The bits of a word, each followed by a zero.
+#[inline(always)]
+fn spread<I: Isa>(isa: I, bits: u64) -> u128 {
+    const EVEN: u64 = 0x5555_5555_5555_5555;
+    u128::from(isa.deposit(bits, EVEN)) | u128::from(isa.deposit(bits >> 32, EVEN)) << 64
+}
+
+/// Ends each run also where the first bit of its remainders changes.
+#[inline(always)]
+fn divide_runs(segment: &mut Segment, stride: usize) {
+    let words = &mut segment.words_mut()[HEAD..];
+    for bin in 0..words.len() / stride {
+        let bits = words[bin * stride + 1];
+        let after = words.get((bin + 1) * stride + 1).map_or(0, |bits| bits << 63);
+        // Where the next slot begins another run, the bit is set already; free slots get bits that
+        // nobody copies.
+        words[bin * stride] |= !bits & (bits >> 1 | after);
+    }
+}
+
+/// A segment of these blocks, leaving out so many first planes.
+#[inline(always)]
+fn assemble(
+    source: &Segment,
+    source_stride: usize,
+    blocks: &[Stretch; BLOCKS],
+    stride: usize,
+    skipped: usize,
+) -> Segment {
+    let entries: usize = blocks.iter().map(|block| block.count).sum();
+    let bins = bins_for(entries);
+    let free = SLOTS * bins - entries;
+    let mut segment = Segment::new(stride, bins);
+    let mut start = 0;
+    for (number, block) in blocks.iter().enumerate() {
+        segment.set_block(number, Block::new(start, block.count, block.occupied));
+        copy(source, source_stride, block, &mut segment, stride, start, skipped);
+        start += block.count + (free * (number + 1)) / BLOCKS - (free * number) / BLOCKS;
+    }
+    segment
+}
+
+/// Copies the slots of a stretch to slots from `start` on, which are free.
+#[inline(always)]
+fn copy(
+    source: &Segment,
+    source_stride: usize,
+    stretch: &Stretch,
+    target: &mut Segment,
+    stride: usize,
+    start: usize,
+    skipped: usize,
+) {
+    let mut done = 0;
+    while done < stretch.count {
+        let (from, to) = (stretch.at + done, start + done);
+        let (shift, low) = (from % SLOTS, to % SLOTS);
+        let count = (SLOTS - low).min(stretch.count - done);
+        let slots = u64::MAX >> (SLOTS - count) << low;
+        let here = source.bin(source_stride, from / SLOTS);
+        let target = &mut target.words_mut()[HEAD + to / SLOTS * stride..][..stride];
+        let (ends, planes) = target.split_first_mut().expect("a bin has ends");
+        if shift + count <= SLOTS {
+            *ends |= here[0] >> shift << low & slots;
+            for (plane, from) in planes.iter_mut().zip(&here[1 + skipped..]) {
+                *plane |= from >> shift << low & slots;
+            }
+        } else {
+            let next = source.bin(source_stride, from / SLOTS + 1);
+            *ends |= (here[0] >> shift | next[0] << (SLOTS - shift)) << low & slots;
+            let pairs = here[1 + skipped..].iter().zip(&next[1 + skipped..]);
+            for (plane, (here, next)) in planes.iter_mut().zip(pairs) {
+                *plane |= (here >> shift | next << (SLOTS - shift)) << low & slots;
+            }
+        }
+        done += count;
+    }
+}
