@@ -48,6 +48,10 @@ enum Command {
     Run(cmd::run::Options),
     /// Check the answers of all contenders at a small size, without timing anything
     Verify,
+    /// Compare every answer of a very long stream with the exact truth
+    Soak(cmd::soak::Options),
+    /// Count the cache lines that operations of the sliding filter touch
+    Work(cmd::work::Options),
 }
 
 fn main() -> Result<ExitCode> {
@@ -56,6 +60,8 @@ fn main() -> Result<ExitCode> {
         Command::List => cmd::list::list(&mut out).map(|()| true),
         Command::Run(options) => cmd::run::run(&options, &mut out),
         Command::Verify => cmd::verify::verify(&mut out),
+        Command::Soak(options) => cmd::soak::soak(&options, &mut out),
+        Command::Work(options) => cmd::work::work(&options, &mut out),
     };
     match result {
         Ok(true) => Ok(ExitCode::SUCCESS),

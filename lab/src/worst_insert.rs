@@ -22,6 +22,18 @@ pub struct Stretch {
     pub timed: u64,
 }
 
+/// Insertions of all passes together, beyond which two passes must do: over so many positions,
+/// two interruptions at the same one are rare, and slow turns are slower than they.
+const MANY: u64 = 50_000_000;
+
+impl Stretch {
+    /// So many passes, or fewer over a long stretch.
+    fn passes(self, wanted: usize) -> usize {
+        let affordable = MANY / (self.skipped + self.timed).max(1);
+        wanted.min(affordable.max(2) as usize)
+    }
+}
+
 /// The largest, over positions, of the least time over passes, in nanoseconds.
 pub fn worst_insert(
     fresh: &dyn Fn() -> Result<Box<dyn Subject>>,
@@ -31,7 +43,7 @@ pub fn worst_insert(
     clock: &impl Clock,
 ) -> Result<u64> {
     let mut least = vec![u32::MAX; stretch.timed as usize];
-    for _ in 0..passes {
+    for _ in 0..stretch.passes(passes) {
         let mut subject = fresh()?;
         let mut keys = stream().map(|(key, millis)| (key, Time::from_millis(millis)));
         for (key, now) in keys.by_ref().take(stretch.skipped as usize) {
@@ -95,5 +107,11 @@ mod tests {
         let stretch = Stretch { skipped: 20, timed: 80 };
         assert_eq!(worst_insert(&fresh, &stream, stretch, 2, &stage).unwrap(), 710);
         assert_eq!(worst_insert(&fresh, &stream, stretch, 1, &stage).unwrap(), 5010);
+    }
+
+    #[test]
+    fn long_stretches_are_walked_less_often() {
+        let passes = |timed| Stretch { skipped: 0, timed }.passes(3);
+        assert_eq!([100, 20_000_000, 1 << 40].map(passes), [3, 2, 2]);
     }
 }

@@ -2,4 +2,6 @@
 
 pub mod list;
 pub mod run;
+pub mod soak;
 pub mod verify;
+pub mod work;

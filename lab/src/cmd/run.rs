@@ -24,9 +24,9 @@ pub struct Options {
     /// Only the smallest size, and less of everything
     #[arg(long)]
     quick: bool,
-    /// Only contenders whose name contains this
-    #[arg(long, value_name = "SUBSTRING", default_value = "")]
-    only: String,
+    /// Only contenders whose name contains this; may be repeated
+    #[arg(long, value_name = "SUBSTRING")]
+    only: Vec<String>,
     /// This size instead of the experiment's
     #[arg(long, value_name = "N")]
     size: Option<u64>,
@@ -36,6 +36,12 @@ pub struct Options {
     /// Keep the record in lab/records instead of the build directory
     #[arg(long, conflicts_with = "quick")]
     record: bool,
+}
+
+impl Options {
+    fn wants(&self, contender: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|part| contender.contains(part))
+    }
 }
 
 /// Runs it; says whether all answers are right and all figures met.
@@ -91,7 +97,7 @@ fn cells<'a>(experiment: &'a Experiment, options: &Options) -> Result<Vec<Cell<'
             let goal = (experiment.goal)(size, limit);
             goal.validate()?;
             let mut contenders = experiment.contenders(&goal)?;
-            contenders.retain(|contender| contender.name().contains(&options.only));
+            contenders.retain(|contender| options.wants(contender.name()));
             if !contenders.is_empty() {
                 cells.push(Cell { experiment, size, goal, contenders });
             }
