@@ -187,7 +187,7 @@ impl Growing {
     fn make_room<I: Isa>(&mut self, isa: I, hash: u64, slot: Slot, work: &mut impl Work) {
         let stride = self.parameters.stride(slot.depth());
         let segment = self.directory.segment(slot.number());
-        let entries = segment.count();
+        let entries = segment.count(stride);
         let bins = bins_for(entries);
         self.segment_bytes -= segment.heap_bytes();
         touch(work, 0, segment.words().len());
@@ -290,9 +290,9 @@ impl Removing for Growing {
             if segment.is_blind() {
                 return true;
             }
-            let before = segment.count();
+            let before = segment.count(stride);
             let removed = segment.remove(isa, stride, place, MOST_EQUAL);
-            let entries = segment.count();
+            let entries = segment.count(stride);
             self.items = self.items.saturating_sub((before - entries) as u64);
             if SLOTS * segment.bins(stride) > entries + TOO_MANY_FREE {
                 self.segment_bytes -= segment.heap_bytes();
@@ -367,7 +367,7 @@ impl Structure for Growing {
 fn prefetch_place(segment: &Segment, hash: u64, depth: u32) {
     let words = segment.words();
     let rest = hash << depth;
-    prefetch(words, 2 * (rest >> 61) as usize);
+    prefetch(words, (rest >> 60) as usize);
     let (word, _) = reduce(rest, words.len().saturating_sub(HEAD) as u64);
     let word = HEAD + word as usize;
     for near in [word.saturating_sub(LINE_WORDS), word, word + LINE_WORDS] {

@@ -49,7 +49,7 @@ const WIDE_DEPTHS: u32 = 3;
 
 /// Sizes of segments that are considered: smaller ones waste bits on their heads, larger ones time
 /// on moving.
-const BINS: std::ops::RangeInclusive<u32> = 10..=20;
+const BINS: std::ops::RangeInclusive<u32> = 10..=16;
 
 /// Widest remainder: beyond the 64 bits of a hash there is nothing to store.
 const MOST_REMAINDER_BITS: u32 = 48;

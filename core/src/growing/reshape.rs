@@ -6,13 +6,14 @@
 //! from block 2w on. An entry without a remainder goes to both.
 
 use super::segment::{
-    BLOCKS, BUCKETS, Block, HEAD, Outcome, Place, Repeat, SLOTS, Segment, bins_of,
+    BLOCKS, BUCKETS, Block, HEAD, Outcome, Place, Repeat, Run, SLOTS, Segment,
 };
 use crate::bits::Isa;
 use crate::dictionary::work::Uncounted;
 
-/// Slots that are free at least, all blocks together, when a segment was just made.
-pub(super) const SPARE: usize = 16;
+/// Slots that are free at least when a segment was just made: one after every block, and the last,
+/// which is never taken.
+const SPARE: usize = BLOCKS + 1;
 
 /// Bins for so many entries.
 pub(super) const fn bins_for(entries: usize) -> usize {
@@ -24,7 +25,7 @@ pub(super) const fn bins_for(entries: usize) -> usize {
 struct Stretch {
     at: usize,
     count: usize,
-    occupied: u128,
+    occupied: u64,
 }
 
 /// The same entries with as many bins as they need, free slots spread evenly.
@@ -32,9 +33,10 @@ pub(super) fn reshaped<I: Isa>(isa: I, segment: &Segment, stride: usize) -> Segm
     isa.vectorize(
         #[inline(always)]
         || {
-            let stretches = std::array::from_fn(|block| {
-                let block = segment.block(block);
-                Stretch { at: block.start(), count: block.count(), occupied: block.occupied() }
+            let stretches = std::array::from_fn(|number| {
+                let block = segment.block(number);
+                let count = segment.end(stride, number) - block.start();
+                Stretch { at: block.start(), count, occupied: block.occupied() }
             });
             assemble(segment, stride, &stretches, stride, 0)
         },
@@ -54,7 +56,7 @@ pub(super) fn halves<I: Isa>(
             let everywhere = take_exhausted(isa, &mut segment, stride);
             let stretches: [[Stretch; BLOCKS]; 2] = std::array::from_fn(|side| {
                 std::array::from_fn(|block| {
-                    let parent = segment.block(BLOCKS / 2 * side + block / 2);
+                    let parent = BLOCKS / 2 * side + block / 2;
                     halved(isa, &segment, stride, parent, block % 2)
                 })
             });
@@ -112,37 +114,37 @@ fn find<I: Isa>(
     stride: usize,
     (number, bucket): (usize, u32),
     wanted: impl Fn(&[u64]) -> u64,
-) -> Option<((usize, usize), usize)> {
-    let block = segment.block(number);
-    if block.occupied() >> bucket & 1 == 0 {
+) -> Option<(Run, usize)> {
+    let run = segment.run(isa, stride, segment.block(number), bucket);
+    if run.first == run.end {
         return None;
     }
-    let rank = (block.occupied() & ((1 << bucket) - 1)).count_ones();
-    let first = segment.start_of(isa, stride, block, rank);
-    let last = segment.select(isa, stride, first, 0);
-    bins_of(first, last).find_map(|(bin, slots)| {
+    run.parts().find_map(|(bin, slots)| {
         let here = wanted(segment.planes(stride, bin)) & slots;
-        (here != 0).then(|| ((first, last), SLOTS * bin + here.trailing_zeros() as usize))
+        (here != 0).then(|| (run, SLOTS * bin + here.trailing_zeros() as usize))
     })
 }
 
 /// One half of a block as a block of a child.
 #[inline(always)]
-fn halved<I: Isa>(isa: I, segment: &Segment, stride: usize, block: Block, half: usize) -> Stretch {
+fn halved<I: Isa>(isa: I, segment: &Segment, stride: usize, number: usize, half: usize) -> Stretch {
     const HALF: u32 = BUCKETS / 2;
-    let low = (block.occupied() & ((1 << HALF) - 1)) as u64;
-    let high = (block.occupied() >> HALF) as u64;
+    let block = segment.block(number);
+    let (low, high) = (block.occupied() & ((1 << HALF) - 1), block.occupied() >> HALF);
     let middle = segment.start_of(isa, stride, block, low.count_ones());
-    let (at, end, occupied) =
-        if half == 0 { (block.start(), middle, low) } else { (middle, block.end(), high) };
-    if at == end {
-        return Stretch { at, ..Stretch::default() };
+    let (first, end, occupied) = if half == 0 {
+        (block.start(), middle, low)
+    } else {
+        (middle, segment.end(stride, number), high)
+    };
+    if first == end {
+        return Stretch { at: first, count: 0, occupied: 0 };
     }
     // Whether some entry of each run continues with a zero, or with a one. Runs are sorted: the
-    // first entry has the zero, the last one the one. At most 52 runs, so one word holds them.
+    // first entry has the zero, the last one the one. There are at most 26.
     let (mut zeros, mut ones, mut firsts_before, mut lasts_before) = (0, 0, 0, 0);
     let mut after_end = 1;
-    for (bin, slots) in bins_of(at, end - 1) {
+    for (bin, slots) in (Run { first, end }).parts() {
         let words = segment.bin(stride, bin);
         let (lasts, bits) = (words[0] & slots, words[1]);
         let lowest = slots & slots.wrapping_neg();
@@ -155,15 +157,10 @@ fn halved<I: Isa>(isa: I, segment: &Segment, stride: usize, block: Block, half: 
     }
     let zeros = isa.deposit(zeros, occupied);
     let ones = isa.deposit(ones, occupied);
-    let occupied = spread(isa, zeros) | spread(isa, ones) << 1;
-    Stretch { at, count: end - at, occupied }
-}
-
-/// The bits of a word, each followed by a zero.
-#[inline(always)]
-fn spread<I: Isa>(isa: I, bits: u64) -> u128 {
+    // Bucket u has the buckets 2u and 2u + 1 of the child.
     const EVEN: u64 = 0x5555_5555_5555_5555;
-    u128::from(isa.deposit(bits, EVEN)) | u128::from(isa.deposit(bits >> 32, EVEN)) << 64
+    let occupied = isa.deposit(zeros, EVEN) | isa.deposit(ones, EVEN << 1);
+    Stretch { at: first, count: end - first, occupied }
 }
 
 /// Ends each run also where the first bit of its remainders changes.
@@ -190,11 +187,11 @@ fn assemble(
 ) -> Segment {
     let entries: usize = blocks.iter().map(|block| block.count).sum();
     let bins = bins_for(entries);
-    let free = SLOTS * bins - entries;
+    let free = SLOTS * bins - entries - 1;
     let mut segment = Segment::new(stride, bins);
     let mut start = 0;
     for (number, block) in blocks.iter().enumerate() {
-        segment.set_block(number, Block::new(start, block.count, block.occupied));
+        segment.set_block(number, Block::new(start, block.occupied));
         copy(source, source_stride, block, &mut segment, stride, start, skipped);
         start += block.count + (free * (number + 1)) / BLOCKS - (free * number) / BLOCKS;
     }

@@ -1,17 +1,17 @@
 //! A segment: a thousand signatures in sorted order, coded by their differences.
 //!
-//! What is left of a hash after the segment's own prefix is cut into block (3 bits), bucket (one of
-//! 104) and remainder. Block and bucket are an address and are not stored. A segment is a row of
+//! What is left of a hash after the segment's own prefix is cut into block (4 bits), bucket (one of
+//! 52) and remainder. Block and bucket are an address and are not stored. A segment is a row of
 //! words:
 //!
 //! ```text
-//! 8 blocks   start 12 bits | count 12 bits | occupied 104 bits: does anybody live in the bucket?
+//! 16 blocks  start 12 bits | occupied 52 bits: does anybody live in the bucket?
 //! b bins     ends: one bit per slot, the last of its bucket? | one plane per bit of the remainder
 //! ```
 //!
-//! A bin is 64 slots; plane k holds bit k of all of them. The entries of a block lie in `count`
-//! slots from `start` on, across bins, sorted by bucket and then remainder. Between two blocks
-//! there may be free slots, which are all zero.
+//! A bin is 64 slots; plane k holds bit k of all of them. The entries of a block lie in slots from
+//! `start` on, across bins, sorted by bucket and then remainder. After the entries of a block there
+//! may be free slots, which are all zero; the last slot of all is always free.
 //!
 //! Remainders have different lengths: entries of which less is known are shorter. A remainder is
 //! stored from its first bit on, followed by a one and then zeros: `101` among planes for five bits
@@ -27,22 +27,21 @@ use crate::hash::reduce;
 
 /// Blocks of a segment; a power of two, so that halves of a segment are blocks of its children.
 pub(super) const BLOCKS: usize = 1 << BLOCK_BITS;
-const BLOCK_BITS: u32 = 3;
+const BLOCK_BITS: u32 = 4;
 
-/// Buckets of a block: what two words can hold beside start and count. Even, so that a bucket's
-/// halves are two buckets of a child.
-pub(super) const BUCKETS: u32 = 128 - META_BITS;
-const META_BITS: u32 = 2 * POSITION_BITS;
-const POSITION_BITS: u32 = 12;
+/// Buckets of a block: what a word can hold beside the start. Even, so that the halves of a block
+/// are two blocks of a child.
+pub(super) const BUCKETS: u32 = 64 - START_BITS;
+const START_BITS: u32 = 12;
 
 /// Words before the bins.
-pub(super) const HEAD: usize = 2 * BLOCKS;
+pub(super) const HEAD: usize = BLOCKS;
 
 /// Slots of a bin.
 pub(super) const SLOTS: usize = 64;
 
 /// Most bins of a segment: positions must fit their field.
-pub(super) const MOST_BINS: usize = (1 << POSITION_BITS) / SLOTS - 1;
+pub(super) const MOST_BINS: usize = (1 << START_BITS) / SLOTS - 1;
 
 /// Where a hash lives inside its segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,60 +69,72 @@ impl Place {
 /// Chance that a random hash of a segment has a given block and bucket.
 pub(super) const ADDRESS_CHANCE: f64 = 1.0 / (BLOCKS as f64 * BUCKETS as f64);
 
-/// A block's two words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Block(pub(super) u128);
+/// A block's word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Block(pub(super) u64);
 
 impl Block {
-    pub(super) fn new(start: usize, count: usize, occupied: u128) -> Self {
-        Self(start as u128 | (count as u128) << POSITION_BITS | occupied << META_BITS)
+    pub(super) fn new(start: usize, occupied: u64) -> Self {
+        Self(start as u64 | occupied << START_BITS)
     }
 
     #[inline(always)]
     pub(super) fn start(self) -> usize {
-        self.0 as usize % (1 << POSITION_BITS)
+        self.0 as usize % (1 << START_BITS)
     }
 
     #[inline(always)]
-    pub(super) fn count(self) -> usize {
-        (self.0 >> POSITION_BITS) as usize % (1 << POSITION_BITS)
-    }
-
-    #[inline(always)]
-    pub(super) fn end(self) -> usize {
-        self.start() + self.count()
-    }
-
-    #[inline(always)]
-    pub(super) fn occupied(self) -> u128 {
-        self.0 >> META_BITS
+    pub(super) fn occupied(self) -> u64 {
+        self.0 >> START_BITS
     }
 
     #[inline(always)]
     fn has(self, bucket: u32) -> bool {
-        self.0 >> (META_BITS + bucket) & 1 != 0
+        self.0 >> (START_BITS + bucket) & 1 != 0
     }
 
     /// Occupied buckets below this one.
     #[inline(always)]
     fn rank(self, bucket: u32) -> u32 {
-        let below = (1 << (META_BITS + bucket)) - 1u128;
-        (self.0 & below & !((1 << META_BITS) - 1)).count_ones()
+        (self.occupied() & ((1 << bucket) - 1)).count_ones()
     }
 
-    const ONE_START: u128 = 1;
-    const ONE_COUNT: u128 = 1 << POSITION_BITS;
-
-    fn bit(bucket: u32) -> u128 {
-        1 << (META_BITS + bucket)
+    #[inline(always)]
+    fn bit(bucket: u32) -> u64 {
+        1 << (START_BITS + bucket)
     }
 }
 
-/// The slots of a bucket that has entries, first and last.
+/// The slots of a bucket: none if it is empty, and then `first` is where an entry would go.
 #[derive(Debug, Clone, Copy)]
-struct Run {
-    first: usize,
-    last: usize,
+pub(super) struct Run {
+    pub(super) first: usize,
+    pub(super) end: usize,
+}
+
+impl Run {
+    /// The bin of its first slot, and its slots there. A bin, even if the run is empty.
+    #[inline(always)]
+    fn first_part(self) -> (usize, u64) {
+        let len = (self.end - self.first) as u32;
+        (self.first / SLOTS, !u64::MAX.unbounded_shl(len) << (self.first % SLOTS))
+    }
+
+    /// Whether it goes on in another bin.
+    #[inline(always)]
+    fn crosses(self) -> bool {
+        self.first % SLOTS + (self.end - self.first) > SLOTS
+    }
+
+    /// Its slots in each bin. There must be one.
+    pub(super) fn parts(self) -> impl Iterator<Item = (usize, u64)> {
+        let Self { first, end } = self;
+        (first / SLOTS..=(end - 1) / SLOTS).map(move |bin| {
+            let low = first.saturating_sub(SLOTS * bin);
+            let high = (end - SLOTS * bin).min(SLOTS);
+            (bin, u64::MAX << low & u64::MAX >> (SLOTS - high))
+        })
+    }
 }
 
 /// What became of an insertion.
@@ -196,27 +207,55 @@ impl Segment {
     }
 
     /// Entries stored.
-    pub(super) fn count(&self) -> usize {
-        if self.is_blind() { 0 } else { (0..BLOCKS).map(|block| self.block(block).count()).sum() }
+    pub(super) fn count(&self, stride: usize) -> usize {
+        if self.is_blind() {
+            return 0;
+        }
+        let entries = |number| self.end(stride, number) - self.block(number).start();
+        (0..BLOCKS).map(entries).sum()
     }
 
     #[inline(always)]
-    pub(super) fn block(&self, block: usize) -> Block {
-        let words = &self.words[2 * block..][..2];
-        Block(u128::from(words[0]) | u128::from(words[1]) << 64)
+    pub(super) fn block(&self, number: usize) -> Block {
+        Block(self.words[number])
     }
 
+    pub(super) fn set_block(&mut self, number: usize, block: Block) {
+        self.words[number] = block.0;
+    }
+
+    /// The slot after the last entry of a block.
     #[inline(always)]
-    pub(super) fn set_block(&mut self, block: usize, value: Block) {
-        let words = &mut self.words[2 * block..][..2];
-        words[0] = value.0 as u64;
-        words[1] = (value.0 >> 64) as u64;
+    pub(super) fn end(&self, stride: usize, number: usize) -> usize {
+        let start = self.block(number).start();
+        let limit = if number + 1 < BLOCKS {
+            self.block(number + 1).start()
+        } else {
+            SLOTS * self.bins(stride)
+        };
+        let mut below = limit;
+        while below > start {
+            let bin = (below - 1) / SLOTS;
+            let low = start.saturating_sub(SLOTS * bin);
+            let part = u64::MAX << low & u64::MAX >> (SLOTS * (bin + 1) - below);
+            let ends = self.words[HEAD + bin * stride] & part;
+            if ends != 0 {
+                return SLOTS * (bin + 1) - ends.leading_zeros() as usize;
+            }
+            below = SLOTS * bin;
+        }
+        start
     }
 
     /// The words of a bin: ends, then planes.
     #[inline(always)]
     pub(super) fn bin(&self, stride: usize, bin: usize) -> &[u64] {
         &self.words[HEAD + bin * stride..][..stride]
+    }
+
+    #[inline(always)]
+    pub(super) fn planes(&self, stride: usize, bin: usize) -> &[u64] {
+        &self.bin(stride, bin)[1..]
     }
 
     /// Whether an entry matches.
@@ -228,15 +267,22 @@ impl Segment {
         place: Place,
         work: &mut impl Work,
     ) -> bool {
-        let block = self.block(place.block);
-        touch(work, 2 * place.block, 2);
-        if !block.has(place.bucket) {
-            return false;
+        touch(work, place.block, 1);
+        // No early exit for an empty bucket: half of them are, so the branch would be guessed
+        // wrong half of the time, and only after its cache line arrived.
+        let run = self.run(isa, stride, self.block(place.block), place.bucket);
+        touch_bins(work, stride, run.first, run.end);
+        if run.crosses() {
+            return self.contains_across(stride, run, place.field);
         }
-        let run = self.run(isa, stride, block, place.bucket);
-        touch_bins(work, stride, run.first, run.last);
-        bins_of(run.first, run.last)
-            .any(|(bin, slots)| matching(self.planes(stride, bin), place.field) & slots != 0)
+        let (bin, slots) = run.first_part();
+        compared(self.planes(stride, bin), place.field).matching & slots != 0
+    }
+
+    #[cold]
+    fn contains_across(&self, stride: usize, run: Run, field: u64) -> bool {
+        run.parts()
+            .any(|(bin, slots)| compared(self.planes(stride, bin), field).matching & slots != 0)
     }
 
     /// Stores an entry unless one matches, or there is no room.
@@ -250,44 +296,48 @@ impl Segment {
         work: &mut impl Work,
     ) -> Outcome {
         let Place { block: number, bucket, field } = place;
+        touch(work, number, 1);
         let block = self.block(number);
-        touch(work, 2 * number, 2);
-        let (at, ends, seen) = if block.has(bucket) {
-            let run = self.run(isa, stride, block, bucket);
-            let (mut seen, mut equal, mut smaller) = (false, 0, 0);
-            for (bin, slots) in bins_of(run.first, run.last) {
-                let planes = self.planes(stride, bin);
-                seen |= matching(planes, field) & slots != 0;
-                let (less, same) = compared(planes, field);
-                smaller += (less & slots).count_ones();
-                equal += (same & slots).count_ones();
-            }
-            let refused = match repeat {
-                Repeat::Keep => seen,
-                Repeat::Store(most) => equal >= most,
-            };
-            if refused {
-                touch_bins(work, stride, run.first, run.last);
-                return Outcome::Seen;
-            }
-            let at = run.first + smaller as usize;
-            (at, at > run.last, seen)
+        let run = self.run(isa, stride, block, bucket);
+        touch_bins(work, stride, run.first, run.end);
+        let counted = if run.crosses() {
+            self.counted_across(stride, run, field)
         } else {
-            (self.start_of(isa, stride, block, block.rank(bucket)), true, false)
+            let (bin, slots) = run.first_part();
+            compared(self.planes(stride, bin), field).counted(slots)
         };
+        let refused = match repeat {
+            Repeat::Keep => counted.seen,
+            Repeat::Store(most) => counted.equal >= most,
+        };
+        if refused {
+            return Outcome::Seen;
+        }
         let Some((last_moved, gap)) = self.gap(stride, number) else { return Outcome::Full };
-        touch(work, 2 * number, 2 * (last_moved + 1 - number));
+        let at = run.first + counted.less as usize;
+        touch(work, number, last_moved + 1 - number);
         touch_bins(work, stride, at, gap);
-        self.open(stride, at, gap, ends, field);
-        if ends && block.has(bucket) {
-            // The last of the run is no longer the last.
+        self.open(stride, at, gap, at == run.end, field);
+        if at == run.end && run.end > run.first {
+            // What was the last of the run is no longer.
             self.words[HEAD + (at - 1) / SLOTS * stride] &= !(1 << ((at - 1) % SLOTS));
         }
-        self.set_block(number, Block(block.0 + Block::ONE_COUNT | Block::bit(bucket)));
-        for moved in number + 1..=last_moved {
-            self.set_block(moved, Block(self.block(moved).0 + Block::ONE_START));
+        self.words[number] |= Block::bit(bucket);
+        for start in &mut self.words[number + 1..=last_moved] {
+            *start += 1;
         }
-        Outcome::Stored { seen }
+        Outcome::Stored { seen: counted.seen }
+    }
+
+    #[cold]
+    fn counted_across(&self, stride: usize, run: Run, field: u64) -> Counted {
+        let parts =
+            run.parts().map(|(bin, slots)| compared(self.planes(stride, bin), field).counted(slots));
+        parts.fold(Counted::default(), |a, b| Counted {
+            seen: a.seen | b.seen,
+            less: a.less + b.less,
+            equal: a.equal + b.equal,
+        })
     }
 
     /// Removes the longest entry that matches, and says whether there was one. One of which there
@@ -299,29 +349,24 @@ impl Segment {
         place: Place,
         kept: u32,
     ) -> bool {
-        let block = self.block(place.block);
-        if !block.has(place.bucket) {
+        let run = self.run(isa, stride, self.block(place.block), place.bucket);
+        if run.first == run.end {
             return false;
         }
-        let run = self.run(isa, stride, block, place.bucket);
-        let (mut longest, mut found, mut equal) = (0, None, 0);
-        for (bin, slots) in bins_of(run.first, run.last) {
+        let (mut longest, mut equal) = (None, 0);
+        for (bin, slots) in run.parts() {
             let planes = self.planes(stride, bin);
-            equal += (compared(planes, place.field).1 & slots).count_ones();
-            let matching = matching(planes, place.field) & slots;
-            for (length, plane) in planes.iter().enumerate().rev() {
-                if plane & matching != 0 {
-                    if found.is_none() || length > longest {
-                        let slot = (plane & matching).trailing_zeros() as usize;
-                        (longest, found) = (length, Some(SLOTS * bin + slot));
-                    }
-                    break;
-                }
-            }
+            let compared = compared(planes, place.field);
+            equal += compared.counted(slots).equal;
+            let found = planes.iter().enumerate().rev().find_map(|(length, plane)| {
+                let here = plane & compared.matching & slots;
+                (here != 0).then(|| (length, SLOTS * bin + here.trailing_zeros() as usize))
+            });
+            longest = longest.max(found);
         }
-        let Some(at) = found else { return false };
+        let Some((_, at)) = longest else { return false };
         if equal < kept {
-            self.remove_at(stride, place.block, place.bucket, (run.first, run.last), at);
+            self.remove_at(stride, place.block, place.bucket, run, at);
         }
         true
     }
@@ -332,17 +377,16 @@ impl Segment {
         stride: usize,
         number: usize,
         bucket: u32,
-        (first, last): (usize, usize),
+        run: Run,
         at: usize,
     ) {
-        let block = self.block(number);
-        self.close(stride, at, block.end());
-        let alone = first == last;
-        if !alone && at == last {
+        let end = self.end(stride, number);
+        self.close(stride, at, end);
+        if run.end - run.first == 1 {
+            self.words[number] &= !Block::bit(bucket);
+        } else if at == run.end - 1 {
             self.words[HEAD + (at - 1) / SLOTS * stride] |= 1 << ((at - 1) % SLOTS);
         }
-        let left = if alone { Block::bit(bucket) } else { 0 };
-        self.set_block(number, Block((block.0 - Block::ONE_COUNT) & !left));
     }
 
     /// The chance that a random hash of this segment matches: entries are disjoint.
@@ -363,54 +407,70 @@ impl Segment {
         chance * ADDRESS_CHANCE
     }
 
-    /// The n-th end from slot `from` on.
+    /// The slots of a bucket.
     #[inline(always)]
-    pub(super) fn select<I: Isa>(&self, isa: I, stride: usize, from: usize, nth: u32) -> usize {
-        let (mut bin, mut nth) = (from / SLOTS, nth);
-        let mut ends = self.words[HEAD + bin * stride] & u64::MAX << (from % SLOTS);
-        loop {
-            let here = ends.count_ones();
-            if nth < here {
-                return SLOTS * bin + isa.deposit(1 << nth, ends).trailing_zeros() as usize;
-            }
-            nth -= here;
-            bin += 1;
-            ends = self.words[HEAD + bin * stride];
+    pub(super) fn run<I: Isa>(&self, isa: I, stride: usize, block: Block, bucket: u32) -> Run {
+        let (start, rank) = (block.start(), block.rank(bucket));
+        let occupied = u64::from(block.has(bucket));
+        // The ends of the 64 slots from the start on; few blocks have more.
+        let (ends, shift) = (HEAD + start / SLOTS * stride, start % SLOTS);
+        let next = self.words.get(ends + stride).copied().unwrap_or(0);
+        let ends = self.words[ends] >> shift | next << 1 << (SLOTS - 1 - shift);
+        let selector = 1 << rank;
+        let last = isa.deposit(selector, ends);
+        let first = isa.deposit(selector >> 1, ends) << 1 | u64::from(rank == 0);
+        if first == 0 || last < occupied {
+            return self.distant_run(isa, stride, block, bucket);
         }
+        // For an empty bucket `last` belongs to the next one.
+        let len = occupied * (1 + last.trailing_zeros() as u64 - first.trailing_zeros() as u64);
+        let first = start + first.trailing_zeros() as usize;
+        Run { first, end: first + len as usize }
+    }
+
+    #[cold]
+    fn distant_run<I: Isa>(&self, isa: I, stride: usize, block: Block, bucket: u32) -> Run {
+        let first = self.start_of(isa, stride, block, block.rank(bucket));
+        let end =
+            if block.has(bucket) { self.select(isa, stride, first, 0) + 1 } else { first };
+        Run { first, end }
     }
 
     /// The slot after the first `runs` runs of a block.
-    #[inline(always)]
-    pub(super) fn start_of<I: Isa>(&self, isa: I, stride: usize, block: Block, runs: u32) -> usize {
-        if runs == 0 {
-            block.start()
-        } else {
-            self.select(isa, stride, block.start(), runs - 1) + 1
+    pub(super) fn start_of<I: Isa>(
+        &self,
+        isa: I,
+        stride: usize,
+        block: Block,
+        runs: u32,
+    ) -> usize {
+        if runs == 0 { block.start() } else { self.select(isa, stride, block.start(), runs - 1) + 1 }
+    }
+
+    /// The n-th end from slot `from` on.
+    fn select<I: Isa>(&self, isa: I, stride: usize, from: usize, nth: u32) -> usize {
+        let (mut bin, mut nth) = (from / SLOTS, nth);
+        let mut ends = self.words[HEAD + bin * stride] & u64::MAX << (from % SLOTS);
+        while nth >= ends.count_ones() {
+            nth -= ends.count_ones();
+            bin += 1;
+            ends = self.words[HEAD + bin * stride];
         }
+        SLOTS * bin + isa.deposit(1 << nth, ends).trailing_zeros() as usize
     }
 
-    #[inline(always)]
-    fn run<I: Isa>(&self, isa: I, stride: usize, block: Block, bucket: u32) -> Run {
-        let first = self.start_of(isa, stride, block, block.rank(bucket));
-        Run { first, last: self.select(isa, stride, first, 0) }
-    }
-
-    #[inline(always)]
-    pub(super) fn planes(&self, stride: usize, bin: usize) -> &[u64] {
-        &self.bin(stride, bin)[1..]
-    }
-
-    /// The first free slot after a block, and the last block that moves if it is taken.
+    /// The last block that moves if the first free slot after a block is taken, and that slot. The
+    /// last slot of all is never taken.
     #[inline(always)]
     fn gap(&self, stride: usize, number: usize) -> Option<(usize, usize)> {
         for block in number..BLOCKS - 1 {
-            let end = self.block(block).end();
+            let end = self.end(stride, block);
             if end < self.block(block + 1).start() {
                 return Some((block, end));
             }
         }
-        let end = self.block(BLOCKS - 1).end();
-        (HEAD + end / SLOTS * stride < self.words.len()).then_some((BLOCKS - 1, end))
+        let end = self.end(stride, BLOCKS - 1);
+        (end + 1 < SLOTS * self.bins(stride)).then_some((BLOCKS - 1, end))
     }
 
     /// Moves the slots from `at` on up to the free slot `gap` by one, and fills `at`.
@@ -458,42 +518,52 @@ impl Segment {
     }
 }
 
-/// The bins of the slots from `first` to `last`, each with its part of them.
-#[inline(always)]
-pub(super) fn bins_of(first: usize, last: usize) -> impl Iterator<Item = (usize, u64)> {
-    (first / SLOTS..=last / SLOTS).map(move |bin| {
-        let low = if bin == first / SLOTS { first % SLOTS } else { 0 };
-        let high = if bin == last / SLOTS { last % SLOTS } else { SLOTS - 1 };
-        (bin, u64::MAX << low & u64::MAX >> (SLOTS - 1 - high))
-    })
+/// How the fields of a bin compare to one that is as long as can be.
+#[derive(Clone, Copy)]
+struct Compared {
+    /// Slots whose entry is a prefix of it, and free slots.
+    matching: u64,
+    /// Slots with a smaller field.
+    less: u64,
+    /// Slots with another field.
+    other: u64,
 }
 
-/// The slots whose entry is as long as it may be and a prefix of `field`, or free.
+/// [`Compared`], for some slots.
+#[derive(Clone, Copy, Default)]
+struct Counted {
+    seen: bool,
+    less: u32,
+    equal: u32,
+}
+
+impl Compared {
+    #[inline(always)]
+    fn counted(self, slots: u64) -> Counted {
+        Counted {
+            seen: self.matching & slots != 0,
+            less: (self.less & slots).count_ones(),
+            equal: (!self.other & slots).count_ones(),
+        }
+    }
+}
+
+/// Compares all slots at once, from the last plane to the first: what comes before the last one of
+/// a field is its remainder, and an earlier difference outweighs all later ones.
 #[inline(always)]
-fn matching(planes: &[u64], field: u64) -> u64 {
-    let (mut differing, mut known) = (0, 0);
-    // From the end: what comes before the last one of a field is its remainder.
+fn compared(planes: &[u64], field: u64) -> Compared {
+    let (mut differing, mut known, mut less, mut other) = (0, 0, 0, 0);
     let mut bits = field.rotate_left(planes.len() as u32);
     for plane in planes.iter().rev() {
         let wanted = (bits & 1).wrapping_neg();
         bits = bits.rotate_right(1);
-        differing |= known & (plane ^ wanted);
+        let unequal = plane ^ wanted;
+        differing |= known & unequal;
         known |= plane;
+        less ^= unequal & (less ^ wanted);
+        other |= unequal;
     }
-    !differing
-}
-
-/// The slots with a smaller field, and those with an equal one.
-#[inline(always)]
-fn compared(planes: &[u64], field: u64) -> (u64, u64) {
-    let (mut less, mut equal, mut bits) = (0, u64::MAX, field);
-    for plane in planes {
-        let wanted = ((bits as i64) >> 63) as u64;
-        bits <<= 1;
-        less |= equal & !plane & wanted;
-        equal &= !(plane ^ wanted);
-    }
-    (less, equal)
+    Compared { matching: !differing, less, other }
 }
 
 /// Counts words of a segment. Its first word may be the last of a cache line, so assume that.
@@ -502,6 +572,7 @@ pub(super) fn touch(work: &mut impl Work, word: usize, count: usize) {
     work.touch(Part::Bins, 56 + 8 * word, 8 * count);
 }
 
+/// Counts the bins of slots from `first` to `last`.
 #[inline(always)]
 fn touch_bins(work: &mut impl Work, stride: usize, first: usize, last: usize) {
     let (first, last) = (first / SLOTS, last / SLOTS);

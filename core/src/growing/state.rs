@@ -7,7 +7,7 @@
 use super::directory::{DEPTHS, Directory, MOST_SEGMENTS, Slot};
 use super::filter::Growing;
 use super::parameters::GrowingParameters;
-use super::segment::{BLOCKS, BUCKETS, HEAD, MOST_BINS, SLOTS, Segment};
+use super::segment::{BLOCKS, HEAD, MOST_BINS, SLOTS, Segment};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 
@@ -46,7 +46,7 @@ pub(super) fn read(
     let (mut entries, mut bytes) = (0, 0);
     for depth in depths(&directory) {
         let segment = read_segment(payload, parameters.stride(depth))?;
-        entries += segment.count() as u64;
+        entries += segment.count(parameters.stride(depth)) as u64;
         bytes += segment.heap_bytes();
         directory.push_segment(segment);
     }
@@ -138,34 +138,35 @@ fn read_segment(payload: &mut Reader<'_>, stride: usize) -> Result<Segment, Erro
 
 /// Checks every invariant of a segment.
 fn is_sound(segment: &Segment, stride: usize, bins: usize) -> bool {
-    let mut end = 0;
-    for number in 0..BLOCKS {
-        let block = segment.block(number);
-        let free = end..block.start();
-        if block.start() < end || block.end() > SLOTS * bins {
+    let starts: Vec<usize> = (0..BLOCKS).map(|number| segment.block(number).start()).collect();
+    // The last slot is free, so that every block starts inside.
+    starts[0] == 0
+        && starts.is_sorted()
+        && starts[BLOCKS - 1] < SLOTS * bins
+        && entry(segment, stride, SLOTS * bins - 1) == FREE
+        && (0..BLOCKS).all(|number| is_sound_block(segment, stride, number, bins))
+}
+
+/// A free slot.
+const FREE: (bool, u64) = (false, 0);
+
+/// Checks that a block has a run for every occupied bucket, sorted and without gaps.
+fn is_sound_block(segment: &Segment, stride: usize, number: usize, bins: usize) -> bool {
+    let block = segment.block(number);
+    let end = segment.end(stride, number);
+    let limit =
+        if number + 1 < BLOCKS { segment.block(number + 1).start() } else { SLOTS * bins };
+    let (mut runs, mut before) = (0, 0);
+    for slot in block.start()..end {
+        let (ends, field) = entry(segment, stride, slot);
+        if field == 0 || field < before {
             return false;
         }
-        end = block.end();
-        let mut runs = 0;
-        let mut before = None;
-        for slot in block.start()..block.end() {
-            let (ends, field) = entry(segment, stride, slot);
-            if field == 0 || before.is_some_and(|before| before > field) {
-                return false;
-            }
-            before = (!ends).then_some(field);
-            runs += u32::from(ends);
-        }
-        let occupied = block.occupied();
-        let sound = before.is_none()
-            && runs == occupied.count_ones()
-            && occupied >> BUCKETS == 0
-            && free.into_iter().all(|slot| entry(segment, stride, slot) == (false, 0));
-        if !sound {
-            return false;
-        }
+        before = if ends { 0 } else { field };
+        runs += u32::from(ends);
     }
-    (end..SLOTS * bins).all(|slot| entry(segment, stride, slot) == (false, 0))
+    runs == block.occupied().count_ones()
+        && (end..limit).all(|slot| entry(segment, stride, slot) == FREE)
 }
 
 /// Whether a slot ends its run, and its field from the highest bit on.
