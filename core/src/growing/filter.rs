@@ -17,7 +17,7 @@ use crate::window::{Slack, Time, Window};
 
 /// Equal signatures that are stored when insertions can be taken back. Of more, nobody knows how
 /// many there were, and they stay.
-const MOST_EQUAL: u32 = 8;
+const MOST_EQUAL: usize = 8;
 
 /// Free slots that make a segment smaller.
 const TOO_MANY_FREE: usize = 160;
@@ -150,7 +150,6 @@ impl Growing {
         let slot = self.directory.slot(hash);
         let segment = self.directory.segment(slot.number());
         segment.is_blind() || {
-            prefetch_place(segment, hash, slot.depth());
             touch_directory(work, 2);
             let place = self.place(hash, slot.depth());
             segment.contains(isa, self.parameters.stride(slot.depth()), place, work)
@@ -370,7 +369,7 @@ fn prefetch_place(segment: &Segment, hash: u64, depth: u32) {
     prefetch(words, (rest >> 60) as usize);
     let (word, _) = reduce(rest, words.len().saturating_sub(HEAD) as u64);
     let word = HEAD + word as usize;
-    for near in [word.saturating_sub(LINE_WORDS), word, word + LINE_WORDS] {
+    for near in [word.saturating_sub(LINE_WORDS / 2), word + LINE_WORDS / 2] {
         prefetch(words, near);
     }
 }

@@ -65,7 +65,7 @@ pub(super) fn halves<I: Isa>(
                 stretches.map(|half| assemble(&segment, stride, &half, child_stride, 1));
             for parent in everywhere {
                 let child = &mut halves[parent.block / (BLOCKS / 2)];
-                for place in children(parent) {
+                for place in children(parent, child_stride) {
                     store(isa, child, child_stride, place);
                 }
             }
@@ -75,14 +75,15 @@ pub(super) fn halves<I: Isa>(
 }
 
 /// The two places below a place whose remainder is used up.
-fn children(parent: Place) -> [Place; 2] {
+fn children(parent: Place, child_stride: usize) -> [Place; 2] {
     let block = 2 * parent.block % BLOCKS + (2 * parent.bucket / BUCKETS) as usize;
-    [0, 1].map(|bit| Place { block, bucket: 2 * parent.bucket % BUCKETS + bit, ..parent })
+    let field = 1 << (child_stride - 2);
+    [0, 1].map(|bit| Place { block, bucket: 2 * parent.bucket % BUCKETS + bit, field })
 }
 
 /// Stores an entry, whatever else is there.
 fn store<I: Isa>(isa: I, segment: &mut Segment, stride: usize, place: Place) {
-    let always = Repeat::Store(u32::MAX);
+    let always = Repeat::Store(usize::MAX);
     if segment.insert(isa, stride, place, always, &mut Uncounted) == Outcome::Full {
         *segment = reshaped(isa, segment, stride);
         segment.insert(isa, stride, place, always, &mut Uncounted);
@@ -92,7 +93,12 @@ fn store<I: Isa>(isa: I, segment: &mut Segment, stride: usize, place: Place) {
 /// Removes all entries without a remainder, and says where they were.
 fn take_exhausted<I: Isa>(isa: I, segment: &mut Segment, stride: usize) -> Vec<Place> {
     let mut taken = Vec::new();
-    let exhausted = |planes: &[u64]| planes[0] & !planes[1..].iter().fold(0, |any, p| any | p);
+    // The one that ends a remainder stands highest.
+    let exhausted = |planes: &[u64]| match planes {
+        [rest @ .., highest] => highest & !rest.iter().fold(0, |any, plane| any | plane),
+        [] => 0,
+    };
+    let field = 1 << (stride - 2);
     if (0..segment.bins(stride)).all(|bin| exhausted(segment.planes(stride, bin)) == 0) {
         return taken;
     }
@@ -100,7 +106,7 @@ fn take_exhausted<I: Isa>(isa: I, segment: &mut Segment, stride: usize) -> Vec<P
         for bucket in 0..BUCKETS {
             while let Some((run, at)) = find(isa, segment, stride, (number, bucket), exhausted) {
                 segment.remove_at(stride, number, bucket, run, at);
-                taken.push(Place { block: number, bucket, field: 1 << 63 });
+                taken.push(Place { block: number, bucket, field });
             }
         }
     }
@@ -146,7 +152,7 @@ fn halved<I: Isa>(isa: I, segment: &Segment, stride: usize, number: usize, half:
     let mut after_end = 1;
     for (bin, slots) in (Run { first, end }).parts() {
         let words = segment.bin(stride, bin);
-        let (lasts, bits) = (words[0] & slots, words[1]);
+        let (lasts, bits) = (words[0] & slots, words[stride - 1]);
         let lowest = slots & slots.wrapping_neg();
         let firsts = (lasts << 1 | lowest * after_end) & slots;
         zeros |= isa.extract(!bits, firsts) << firsts_before;
@@ -168,15 +174,15 @@ fn halved<I: Isa>(isa: I, segment: &Segment, stride: usize, number: usize, half:
 fn divide_runs(segment: &mut Segment, stride: usize) {
     let words = &mut segment.words_mut()[HEAD..];
     for bin in 0..words.len() / stride {
-        let bits = words[bin * stride + 1];
-        let after = words.get((bin + 1) * stride + 1).map_or(0, |bits| bits << 63);
+        let bits = words[(bin + 1) * stride - 1];
+        let after = words.get((bin + 2) * stride - 1).map_or(0, |bits| bits << 63);
         // Where the next slot begins another run, the bit is set already; free slots get bits that
         // nobody copies.
         words[bin * stride] |= !bits & (bits >> 1 | after);
     }
 }
 
-/// A segment of these blocks, leaving out so many first planes.
+/// A segment of these blocks, leaving out so many of the highest planes.
 #[inline(always)]
 fn assemble(
     source: &Segment,
@@ -218,16 +224,18 @@ fn copy(
         let here = source.bin(source_stride, from / SLOTS);
         let target = &mut target.words_mut()[HEAD + to / SLOTS * stride..][..stride];
         let (ends, planes) = target.split_first_mut().expect("a bin has ends");
+        // Fields begin with their highest plane, which is the last.
+        let kept = source_stride - skipped;
         if shift + count <= SLOTS {
             *ends |= here[0] >> shift << low & slots;
-            for (plane, from) in planes.iter_mut().zip(&here[1 + skipped..]) {
+            for (plane, from) in planes.iter_mut().rev().zip(here[1..kept].iter().rev()) {
                 *plane |= from >> shift << low & slots;
             }
         } else {
             let next = source.bin(source_stride, from / SLOTS + 1);
             *ends |= (here[0] >> shift | next[0] << (SLOTS - shift)) << low & slots;
-            let pairs = here[1 + skipped..].iter().zip(&next[1 + skipped..]);
-            for (plane, (here, next)) in planes.iter_mut().zip(pairs) {
+            let pairs = here[1..kept].iter().zip(&next[1..kept]).rev();
+            for (plane, (here, next)) in planes.iter_mut().rev().zip(pairs) {
                 *plane |= (here >> shift | next << (SLOTS - shift)) << low & slots;
             }
         }

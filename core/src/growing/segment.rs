@@ -9,13 +9,13 @@
 //! b bins     ends: one bit per slot, the last of its bucket? | one plane per bit of the remainder
 //! ```
 //!
-//! A bin is 64 slots; plane k holds bit k of all of them. The entries of a block lie in slots from
+//! A bin is 64 slots; plane k holds bit k of all of them, the lowest plane first. The entries of a block lie in slots from
 //! `start` on, across bins, sorted by bucket and then remainder. After the entries of a block there
 //! may be free slots, which are all zero; the last slot of all is always free.
 //!
-//! Remainders have different lengths: entries of which less is known are shorter. A remainder is
-//! stored from its first bit on, followed by a one and then zeros: `101` among planes for five bits
-//! is `101100`. An entry whose remainder is empty matches all of its bucket.
+//! Remainders have different lengths: entries of which less is known are shorter. A *field* is a
+//! remainder from its highest bit on, followed by a one and then zeros: `101` among fields for five
+//! bits is `101100`. An entry whose remainder is empty matches all of its bucket.
 //!
 //! Worked example, one block, entries in buckets 1, 1, 4: occupied `010010`, ends `110` (slots 1 and
 //! 2 end a run). Bucket 4 is the second that is occupied, so its run stops at the second end and
@@ -43,12 +43,15 @@ pub(super) const SLOTS: usize = 64;
 /// Most bins of a segment: positions must fit their field.
 pub(super) const MOST_BINS: usize = (1 << START_BITS) / SLOTS - 1;
 
+/// Planes, from the lowest on, in which the remainders of most entries end.
+const LAST_PLANES: usize = 4;
+
 /// Where a hash lives inside its segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) block: usize,
     pub(super) bucket: u32,
-    /// The remainder from the highest bit on, then a one, then zeros.
+    /// The remainder, as long as can be, and a one.
     pub(super) field: u64,
 }
 
@@ -61,7 +64,7 @@ impl Place {
         let rest = hash << depth;
         let block = (rest >> (64 - BLOCK_BITS)) as usize;
         let (bucket, remainder) = reduce(rest << BLOCK_BITS, BUCKETS.into());
-        let field = remainder & !(u64::MAX >> remainder_bits) | 1 << (63 - remainder_bits);
+        let field = remainder >> (64 - remainder_bits) << 1 | 1;
         Self { block, bucket: bucket as u32, field }
     }
 }
@@ -113,19 +116,6 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// The bin of its first slot, and its slots there. A bin, even if the run is empty.
-    #[inline(always)]
-    fn first_part(self) -> (usize, u64) {
-        let len = (self.end - self.first) as u32;
-        (self.first / SLOTS, !u64::MAX.unbounded_shl(len) << (self.first % SLOTS))
-    }
-
-    /// Whether it goes on in another bin.
-    #[inline(always)]
-    fn crosses(self) -> bool {
-        self.first % SLOTS + (self.end - self.first) > SLOTS
-    }
-
     /// Its slots in each bin. There must be one.
     pub(super) fn parts(self) -> impl Iterator<Item = (usize, u64)> {
         let Self { first, end } = self;
@@ -157,7 +147,7 @@ pub(super) enum Repeat {
     /// Nothing.
     Keep,
     /// Store another, unless there are already this many that are equal.
-    Store(u32),
+    Store(usize),
 }
 
 /// Signatures with a common prefix. How many planes a bin has depends on the prefix, so every call
@@ -272,17 +262,41 @@ impl Segment {
         // wrong half of the time, and only after its cache line arrived.
         let run = self.run(isa, stride, self.block(place.block), place.bucket);
         touch_bins(work, stride, run.first, run.end);
-        if run.crosses() {
-            return self.contains_across(stride, run, place.field);
-        }
-        let (bin, slots) = run.first_part();
-        compared(self.planes(stride, bin), place.field).matching & slots != 0
+        let candidates = self.candidates(isa, stride, run, place.field);
+        // Guessed right nearly always: an absent key has none, a present one has.
+        candidates && self.any_matches(stride, run, place.field)
     }
 
-    #[cold]
-    fn contains_across(&self, stride: usize, run: Run, field: u64) -> bool {
-        run.parts()
-            .any(|(bin, slots)| compared(self.planes(stride, bin), field).matching & slots != 0)
+    /// Whether some entry of a run may match: its first bits do, or there are few of them.
+    ///
+    /// One comparison decides for all slots of a bin. Only the last planes tell where remainders
+    /// end, and few entries are so old that theirs ends before.
+    #[inline(always)]
+    fn candidates<I: Isa>(&self, isa: I, stride: usize, run: Run, wanted: u64) -> bool {
+        let (bin, len) = (run.first / SLOTS, (run.end - run.first) as u32);
+        let slots = !u64::MAX.unbounded_shl(len) << (run.first % SLOTS);
+        let crosses = run.first % SLOTS + len as usize > SLOTS;
+        let planes = self.planes(stride, bin);
+        let Some((last, first)) = planes.split_first_chunk::<LAST_PLANES>() else { return len != 0 };
+        let short = !last.iter().fold(0, |any, plane| any | plane);
+        let equal = !isa.other_columns(first, wanted >> LAST_PLANES);
+        (short | equal) & slots != 0 || crosses
+    }
+
+    #[inline(always)]
+    fn any_matches(&self, stride: usize, run: Run, wanted: u64) -> bool {
+        let mut at = run.first;
+        loop {
+            let len = (run.end - at).min(SLOTS - at % SLOTS) as u32;
+            let slots = !u64::MAX.unbounded_shl(len) << (at % SLOTS);
+            if matching(self.planes(stride, at / SLOTS), wanted) & slots != 0 {
+                return true;
+            }
+            at += len as usize;
+            if at == run.end {
+                return false;
+            }
+        }
     }
 
     /// Stores an entry unless one matches, or there is no room.
@@ -300,21 +314,23 @@ impl Segment {
         let block = self.block(number);
         let run = self.run(isa, stride, block, bucket);
         touch_bins(work, stride, run.first, run.end);
-        let counted = if run.crosses() {
-            self.counted_across(stride, run, field)
-        } else {
-            let (bin, slots) = run.first_part();
-            compared(self.planes(stride, bin), field).counted(slots)
-        };
+        let len = run.end - run.first;
+        let mut compared = Compared::default();
+        compared.add(self.field(isa, stride, run.first), field, len > 0);
+        let second = run.first + usize::from(len > 1);
+        compared.add(self.field(isa, stride, second), field, len > 1);
+        for at in run.first + 2..run.end {
+            compared.add(self.field(isa, stride, at), field, true);
+        }
         let refused = match repeat {
-            Repeat::Keep => counted.seen,
-            Repeat::Store(most) => counted.equal >= most,
+            Repeat::Keep => compared.seen,
+            Repeat::Store(most) => compared.equal >= most,
         };
         if refused {
             return Outcome::Seen;
         }
         let Some((last_moved, gap)) = self.gap(stride, number) else { return Outcome::Full };
-        let at = run.first + counted.less as usize;
+        let at = run.first + compared.less;
         touch(work, number, last_moved + 1 - number);
         touch_bins(work, stride, at, gap);
         self.open(stride, at, gap, at == run.end, field);
@@ -326,18 +342,7 @@ impl Segment {
         for start in &mut self.words[number + 1..=last_moved] {
             *start += 1;
         }
-        Outcome::Stored { seen: counted.seen }
-    }
-
-    #[cold]
-    fn counted_across(&self, stride: usize, run: Run, field: u64) -> Counted {
-        let parts =
-            run.parts().map(|(bin, slots)| compared(self.planes(stride, bin), field).counted(slots));
-        parts.fold(Counted::default(), |a, b| Counted {
-            seen: a.seen | b.seen,
-            less: a.less + b.less,
-            equal: a.equal + b.equal,
-        })
+        Outcome::Stored { seen: compared.seen }
     }
 
     /// Removes the longest entry that matches, and says whether there was one. One of which there
@@ -347,24 +352,18 @@ impl Segment {
         isa: I,
         stride: usize,
         place: Place,
-        kept: u32,
+        kept: usize,
     ) -> bool {
         let run = self.run(isa, stride, self.block(place.block), place.bucket);
         if run.first == run.end {
             return false;
         }
-        let (mut longest, mut equal) = (None, 0);
-        for (bin, slots) in run.parts() {
-            let planes = self.planes(stride, bin);
-            let compared = compared(planes, place.field);
-            equal += compared.counted(slots).equal;
-            let found = planes.iter().enumerate().rev().find_map(|(length, plane)| {
-                let here = plane & compared.matching & slots;
-                (here != 0).then(|| (length, SLOTS * bin + here.trailing_zeros() as usize))
-            });
-            longest = longest.max(found);
-        }
+        let fields = || (run.first..run.end).map(|at| (self.field(isa, stride, at), at));
+        let longest = fields()
+            .filter(|&(field, _)| matches(field, place.field))
+            .min_by_key(|(field, _)| field.trailing_zeros());
         let Some((_, at)) = longest else { return false };
+        let equal = fields().filter(|&(field, _)| field == place.field).count();
         if equal < kept {
             self.remove_at(stride, place.block, place.bucket, run, at);
         }
@@ -397,14 +396,20 @@ impl Segment {
         let mut chance = 0.0;
         for bin in 0..self.bins(stride) {
             let mut longer = 0;
-            for (length, plane) in self.planes(stride, bin).iter().enumerate().rev() {
-                // The last one of a field stands after its last bit.
+            for (length, plane) in (0..stride - 1).rev().zip(self.planes(stride, bin)) {
+                // The lowest one of a field stands after its last bit.
                 let here = (plane & !longer).count_ones();
                 chance += f64::from(here) * (-(length as f64)).exp2();
                 longer |= plane;
             }
         }
         chance * ADDRESS_CHANCE
+    }
+
+    /// The field in a slot.
+    #[inline(always)]
+    pub(super) fn field<I: Isa>(&self, isa: I, stride: usize, at: usize) -> u64 {
+        isa.column(self.planes(stride, at / SLOTS), (at % SLOTS) as u32)
     }
 
     /// The slots of a bucket.
@@ -487,10 +492,8 @@ impl Segment {
             if bin == first {
                 let (head, planes) = here.split_first_mut().expect("a bin has ends");
                 *head = *head & !moved | *head << 1 & above | u64::from(ends) << low;
-                let mut bits = field;
-                for plane in planes {
-                    *plane = *plane & !moved | *plane << 1 & above | bits >> 63 << low;
-                    bits <<= 1;
+                for (bit, plane) in planes.iter_mut().enumerate() {
+                    *plane = *plane & !moved | *plane << 1 & above | (field >> bit & 1) << low;
                 }
             } else {
                 let before = &before[before.len() - stride..];
@@ -518,52 +521,40 @@ impl Segment {
     }
 }
 
-/// How the fields of a bin compare to one that is as long as can be.
-#[derive(Clone, Copy)]
-struct Compared {
-    /// Slots whose entry is a prefix of it, and free slots.
-    matching: u64,
-    /// Slots with a smaller field.
-    less: u64,
-    /// Slots with another field.
-    other: u64,
-}
-
-/// [`Compared`], for some slots.
+/// How the fields of a run compare to one that is as long as can be.
 #[derive(Clone, Copy, Default)]
-struct Counted {
+struct Compared {
     seen: bool,
-    less: u32,
-    equal: u32,
+    less: usize,
+    equal: usize,
 }
 
 impl Compared {
     #[inline(always)]
-    fn counted(self, slots: u64) -> Counted {
-        Counted {
-            seen: self.matching & slots != 0,
-            less: (self.less & slots).count_ones(),
-            equal: (!self.other & slots).count_ones(),
-        }
+    fn add(&mut self, field: u64, wanted: u64, counts: bool) {
+        self.seen |= counts & matches(field, wanted);
+        self.less += usize::from(counts & (field < wanted));
+        self.equal += usize::from(counts & (field == wanted));
     }
 }
 
-/// Compares all slots at once, from the last plane to the first: what comes before the last one of
-/// a field is its remainder, and an earlier difference outweighs all later ones.
+/// Whether the remainder of a field is a prefix of the one that is wanted, which is as long as can
+/// be: they do not differ above the lowest one of the field. A free slot matches nothing.
 #[inline(always)]
-fn compared(planes: &[u64], field: u64) -> Compared {
-    let (mut differing, mut known, mut less, mut other) = (0, 0, 0, 0);
-    let mut bits = field.rotate_left(planes.len() as u32);
-    for plane in planes.iter().rev() {
-        let wanted = (bits & 1).wrapping_neg();
-        bits = bits.rotate_right(1);
-        let unequal = plane ^ wanted;
-        differing |= known & unequal;
+fn matches(field: u64, wanted: u64) -> bool {
+    (field ^ wanted) >> 1 < field & field.wrapping_neg()
+}
+
+/// [`matches`] for all slots of a bin; true of free slots.
+#[inline(always)]
+fn matching(planes: &[u64], wanted: u64) -> u64 {
+    let (mut differing, mut known, mut bits) = (0, 0, wanted);
+    for plane in planes {
+        differing |= known & (plane ^ (bits & 1).wrapping_neg());
         known |= plane;
-        less ^= unequal & (less ^ wanted);
-        other |= unequal;
+        bits >>= 1;
     }
-    Compared { matching: !differing, less, other }
+    !differing
 }
 
 /// Counts words of a segment. Its first word may be the last of a cache line, so assume that.

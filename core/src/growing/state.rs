@@ -169,10 +169,10 @@ fn is_sound_block(segment: &Segment, stride: usize, number: usize, bins: usize) 
         && (end..limit).all(|slot| entry(segment, stride, slot) == FREE)
 }
 
-/// Whether a slot ends its run, and its field from the highest bit on.
+/// Whether a slot ends its run, and its field.
 fn entry(segment: &Segment, stride: usize, slot: usize) -> (bool, u64) {
     let words = segment.bin(stride, slot / SLOTS);
     let bit = |word: u64| word >> (slot % SLOTS) & 1;
-    let field = words[1..].iter().fold(0, |field, &plane| field << 1 | bit(plane));
+    let field = words[1..].iter().rev().fold(0, |field, &plane| field << 1 | bit(plane));
     (bit(words[0]) == 1, field)
 }
