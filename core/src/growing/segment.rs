@@ -43,9 +43,6 @@ pub(super) const SLOTS: usize = 64;
 /// Most bins of a segment: positions must fit their field.
 pub(super) const MOST_BINS: usize = (1 << START_BITS) / SLOTS - 1;
 
-/// Planes, from the lowest on, in which the remainders of most entries end.
-const LAST_PLANES: usize = 4;
-
 /// Where a hash lives inside its segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
@@ -262,27 +259,10 @@ impl Segment {
         // wrong half of the time, and only after its cache line arrived.
         let run = self.run(isa, stride, self.block(place.block), place.bucket);
         touch_bins(work, stride, run.first, run.end);
-        let candidates = self.candidates(isa, stride, run, place.field);
-        // Guessed right nearly always: an absent key has none, a present one has.
-        candidates && self.any_matches(stride, run, place.field)
+        self.any_matches(stride, run, place.field)
     }
 
-    /// Whether some entry of a run may match: its first bits do, or there are few of them.
-    ///
-    /// One comparison decides for all slots of a bin. Only the last planes tell where remainders
-    /// end, and few entries are so old that theirs ends before.
-    #[inline(always)]
-    fn candidates<I: Isa>(&self, isa: I, stride: usize, run: Run, wanted: u64) -> bool {
-        let (bin, len) = (run.first / SLOTS, (run.end - run.first) as u32);
-        let slots = !u64::MAX.unbounded_shl(len) << (run.first % SLOTS);
-        let crosses = run.first % SLOTS + len as usize > SLOTS;
-        let planes = self.planes(stride, bin);
-        let Some((last, first)) = planes.split_first_chunk::<LAST_PLANES>() else { return len != 0 };
-        let short = !last.iter().fold(0, |any, plane| any | plane);
-        let equal = !isa.other_columns(first, wanted >> LAST_PLANES);
-        (short | equal) & slots != 0 || crosses
-    }
-
+    /// Whether some entry of a run matches; all of a bin are compared at once.
     #[inline(always)]
     fn any_matches(&self, stride: usize, run: Run, wanted: u64) -> bool {
         let mut at = run.first;
@@ -293,6 +273,7 @@ impl Segment {
                 return true;
             }
             at += len as usize;
+            // Few runs go on in another bin.
             if at == run.end {
                 return false;
             }
