@@ -9,16 +9,20 @@ use crate::codec::Reader;
 use crate::duplicates::CompactShortHash;
 use crate::error::Error;
 use crate::filter::Filter;
-use crate::growing::Growing;
+use crate::growing::{Growing, GrowingLayers, GrowingTails};
 use crate::plan::Goal;
-use crate::sliding::{DoubleBuffer, Sliding};
+use crate::sliding::{AgePartitioned, DoubleBuffer, Sliding, TimeLimited};
 
 /// Every structure, in the order in which they are listed to people.
 pub static CATALOG: &[Row] = &[
     Row::of::<Sliding>(),
-    Row::of::<Growing>(),
+    Row::of::<AgePartitioned>(),
     Row::of::<DoubleBuffer>(),
     Row::of::<CompactShortHash>(),
+    Row::of::<TimeLimited>(),
+    Row::of::<Growing>(),
+    Row::of::<GrowingTails>(),
+    Row::of::<GrowingLayers>(),
 ];
 
 /// Reads a filter from its parameters and its payload.

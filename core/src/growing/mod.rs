@@ -7,10 +7,14 @@
 mod chunks;
 mod directory;
 mod filter;
+mod layers;
 mod parameters;
 mod reshape;
 mod segment;
 mod state;
+mod tails;
 
 pub use filter::Growing;
+pub use layers::{GrowingLayers, GrowingLayersParameters};
 pub use parameters::GrowingParameters;
+pub use tails::{GrowingTails, GrowingTailsParameters};

@@ -5,9 +5,7 @@
 //! remainder into the address: bucket u of block w becomes bucket 2u or 2u + 1 of what is counted
 //! from block 2w on. An entry without a remainder goes to both.
 
-use super::segment::{
-    BLOCKS, BUCKETS, Block, HEAD, Outcome, Place, Repeat, Run, SLOTS, Segment,
-};
+use super::segment::{BLOCKS, BUCKETS, Block, HEAD, Outcome, Place, Repeat, Run, SLOTS, Segment};
 use crate::bits::Isa;
 use crate::dictionary::work::Uncounted;
 

@@ -417,20 +417,17 @@ impl Segment {
     #[cold]
     fn distant_run<I: Isa>(&self, isa: I, stride: usize, block: Block, bucket: u32) -> Run {
         let first = self.start_of(isa, stride, block, block.rank(bucket));
-        let end =
-            if block.has(bucket) { self.select(isa, stride, first, 0) + 1 } else { first };
+        let end = if block.has(bucket) { self.select(isa, stride, first, 0) + 1 } else { first };
         Run { first, end }
     }
 
     /// The slot after the first `runs` runs of a block.
-    pub(super) fn start_of<I: Isa>(
-        &self,
-        isa: I,
-        stride: usize,
-        block: Block,
-        runs: u32,
-    ) -> usize {
-        if runs == 0 { block.start() } else { self.select(isa, stride, block.start(), runs - 1) + 1 }
+    pub(super) fn start_of<I: Isa>(&self, isa: I, stride: usize, block: Block, runs: u32) -> usize {
+        if runs == 0 {
+            block.start()
+        } else {
+            self.select(isa, stride, block.start(), runs - 1) + 1
+        }
     }
 
     /// The n-th end from slot `from` on.

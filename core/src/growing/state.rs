@@ -154,8 +154,7 @@ const FREE: (bool, u64) = (false, 0);
 fn is_sound_block(segment: &Segment, stride: usize, number: usize, bins: usize) -> bool {
     let block = segment.block(number);
     let end = segment.end(stride, number);
-    let limit =
-        if number + 1 < BLOCKS { segment.block(number + 1).start() } else { SLOTS * bins };
+    let limit = if number + 1 < BLOCKS { segment.block(number + 1).start() } else { SLOTS * bins };
     let (mut runs, mut before) = (0, 0);
     for slot in block.start()..end {
         let (ends, field) = entry(segment, stride, slot);
