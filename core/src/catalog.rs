@@ -9,6 +9,7 @@ use crate::codec::Reader;
 use crate::duplicates::CompactShortHash;
 use crate::error::Error;
 use crate::filter::Filter;
+use crate::growing::{Growing, GrowingLayers, GrowingTails};
 use crate::plan::Goal;
 use crate::sliding::{AgePartitioned, DoubleBuffer, Sliding, TimeLimited};
 
@@ -19,6 +20,9 @@ pub static CATALOG: &[Row] = &[
     Row::of::<DoubleBuffer>(),
     Row::of::<CompactShortHash>(),
     Row::of::<TimeLimited>(),
+    Row::of::<Growing>(),
+    Row::of::<GrowingTails>(),
+    Row::of::<GrowingLayers>(),
 ];
 
 /// Reads a filter from its parameters and its payload.

@@ -13,6 +13,7 @@ pub mod codec;
 pub mod dictionary;
 pub mod duplicates;
 pub mod filter;
+pub mod growing;
 pub mod hash;
 pub mod plan;
 pub mod probability;

@@ -39,6 +39,16 @@ impl Subject {
         matches!(self.promise.window, Window::Within(_))
     }
 
+    /// Whether it never forgets anything.
+    pub fn remembers_ever(&self) -> bool {
+        self.promise.window == Window::Ever && self.promise.false_negatives == 0.0
+    }
+
+    /// Whether it never forgets anything but what is taken back.
+    pub fn takes_back(&self) -> bool {
+        self.remembers_ever() && (self.build)(0).as_removing().is_some()
+    }
+
     /// Whether it says how often.
     pub fn counts_sightings(&self) -> bool {
         (self.build)(0).as_counting().is_some()
