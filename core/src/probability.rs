@@ -34,9 +34,34 @@ pub fn poisson_mean(mean: f64, f: impl Fn(u64) -> f64) -> f64 {
 /// Relative weight below which a term cannot change a rate of 1e-9 in its ninth digit.
 const NEGLIGIBLE: f64 = 1e-20;
 
+/// The least number from 1 on that is enough, where all above it are too.
+pub fn least_that(enough: impl Fn(u64) -> bool) -> u64 {
+    let (mut too_few, mut will_do) = (0, 1);
+    while !enough(will_do) {
+        too_few = will_do;
+        will_do *= 2;
+    }
+    while will_do - too_few > 1 {
+        let middle = too_few + (will_do - too_few) / 2;
+        if enough(middle) {
+            will_do = middle;
+        } else {
+            too_few = middle;
+        }
+    }
+    will_do
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn least_that_finds_every_border() {
+        for border in [1, 2, 3, 4, 7, 8, 9, 1_000_003] {
+            assert_eq!(least_that(|number| number >= border), border);
+        }
+    }
 
     #[test]
     fn poisson_mean_of_known_functions() {
