@@ -15,6 +15,9 @@ use crate::sliding::DoubleBuffer;
 /// Every structure, in the order in which they are listed to people.
 pub static CATALOG: &[Row] = &[Row::of::<DoubleBuffer>(), Row::of::<CompactShortHash>()];
 
+/// Reads a filter from its parameters and its payload.
+pub type Open = fn(&mut Reader<'_>, &mut Reader<'_>) -> Result<Box<dyn Filter>, Error>;
+
 /// One structure, without its type.
 #[derive(Debug)]
 pub struct Row {
@@ -27,7 +30,7 @@ pub struct Row {
     /// The parameters that reach a goal, or why none do.
     pub propose: fn(&Goal) -> Result<Box<dyn Blueprint>, Unfit>,
     /// Reads a filter from the parameters and the payload of a snapshot.
-    pub open: fn(&mut Reader<'_>, &mut Reader<'_>) -> Result<Box<dyn Filter>, Error>,
+    pub open: Open,
 }
 
 impl Row {

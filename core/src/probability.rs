@@ -34,9 +34,10 @@ pub fn poisson_mean(mean: f64, f: impl Fn(u64) -> f64) -> f64 {
 /// Relative weight below which a term cannot change a rate of 1e-9 in its ninth digit.
 const NEGLIGIBLE: f64 = 1e-20;
 
-/// The least number from 1 on that is enough, where all above it are too.
-pub fn least_that(enough: impl Fn(u64) -> bool) -> u64 {
-    let (mut too_few, mut will_do) = (0, 1);
+/// The least number from 1 on that is enough, where all above it are too; `guess` is where to look
+/// first.
+pub fn least_that(guess: u64, enough: impl Fn(u64) -> bool) -> u64 {
+    let (mut too_few, mut will_do) = (0, guess.max(1));
     while !enough(will_do) {
         too_few = will_do;
         will_do *= 2;
@@ -59,7 +60,9 @@ mod tests {
     #[test]
     fn least_that_finds_every_border() {
         for border in [1, 2, 3, 4, 7, 8, 9, 1_000_003] {
-            assert_eq!(least_that(|number| number >= border), border);
+            for guess in [0, 1, 5, 1_000_000, 2_000_000] {
+                assert_eq!(least_that(guess, |number| number >= border), border);
+            }
         }
     }
 

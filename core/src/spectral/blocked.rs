@@ -31,7 +31,7 @@ impl Blocked {
     pub fn for_items(items: u64, rate: f64) -> Self {
         let with_hashes = |hashes| {
             let enough = |lines| Blocked { lines, hashes }.collision_rate(items) <= rate;
-            Blocked { lines: least_that(enough), hashes }
+            Blocked { lines: least_that(items / 80, enough), hashes }
         };
         let choices = (1..=MOST_HASHES_IN_LINE).map(with_hashes);
         choices.min_by_key(|blocked| blocked.lines).expect("there are choices")

@@ -2,7 +2,6 @@
 
 use std::ops::Deref;
 
-use super::blocked::Blocked;
 use super::counters::Counters;
 use crate::error::Error;
 use crate::hash::{reduce, remix};
@@ -147,15 +146,6 @@ impl Place for Rows {
         let rows = (0..self.hashes as usize).map(|row| taken(row).count() as f64 / width as f64);
         rows.product()
     }
-}
-
-/// Either way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
-    /// One counter in each row.
-    Rows(Rows),
-    /// All counters in one cache line.
-    Blocked(Blocked),
 }
 
 #[cfg(test)]

@@ -18,9 +18,10 @@
 //! set, and a key counted there is not counted while its minimum recurs. The lab shows how often.
 
 use super::counters::Counters;
-use super::place::{Indices, Rows};
+use super::place::{Indices, MOST_HASHES, Place, Rows};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
+use crate::hash::remix;
 use crate::split_block::{BLOCK_BITS, SplitBlock};
 
 /// How insertions change counters.
@@ -178,6 +179,7 @@ impl<C: Counters> Second<C> {
 
     /// After the first filter counted `times` sightings: `least` and `single` are its answer now.
     pub fn add(&mut self, hash: u64, times: u64, least: u64, single: bool) {
+        let hash = apart(hash);
         let at = self.rows.indices(hash);
         let here = match &self.marker {
             Some(marker) => marker.contains(&marker.place(hash)),
@@ -195,6 +197,7 @@ impl<C: Counters> Second<C> {
 
     /// After the first filter took back `times` sightings.
     pub fn subtract(&mut self, hash: u64, times: u64, single: bool) {
+        let hash = apart(hash);
         let at = self.rows.indices(hash);
         if self.answers_for(hash, single) && minimum(&self.counters, &at) >= times {
             subtract_from_all(&mut self.counters, &at, times);
@@ -203,6 +206,7 @@ impl<C: Counters> Second<C> {
 
     /// The count of a key for which the first filter answers `least`.
     pub fn count(&self, hash: u64, least: u64, single: bool) -> u64 {
+        let hash = apart(hash);
         if !self.answers_for(hash, single) {
             return least;
         }
@@ -268,6 +272,11 @@ impl<C: Counters> Second<C> {
         };
         Ok(Some(Self { rows, counters, marker }))
     }
+}
+
+/// The hash of a key for the second filter: keys that meet in the first must not meet there too.
+fn apart(hash: u64) -> u64 {
+    remix(hash, MOST_HASHES.into())
 }
 
 #[cfg(test)]
