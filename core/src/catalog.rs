@@ -11,9 +11,17 @@ use crate::error::Error;
 use crate::filter::Filter;
 use crate::plan::Goal;
 use crate::sliding::DoubleBuffer;
+use crate::spectral::counters::Pools;
+use crate::spectral::{self, BlockedParameters, Spectral, SpectralWindow};
 
 /// Every structure, in the order in which they are listed to people.
-pub static CATALOG: &[Row] = &[Row::of::<DoubleBuffer>(), Row::of::<CompactShortHash>()];
+pub static CATALOG: &[Row] = &[
+    Row::of::<DoubleBuffer>(),
+    Row::of::<CompactShortHash>(),
+    spectral::ROW,
+    Row::of::<Spectral<Pools, BlockedParameters>>(),
+    Row::of::<SpectralWindow>(),
+];
 
 /// Reads a filter from its parameters and its payload.
 pub type Open = fn(&mut Reader<'_>, &mut Reader<'_>) -> Result<Box<dyn Filter>, Error>;

@@ -28,7 +28,8 @@ fn heap_bytes_are_the_allocators() {
         for items in [1, 100, 10_000] {
             let goals = [Window::Last(items), Window::Ever].map(|window| Goal::new(window, rate));
             let counting = Goal { counting: true, expected_items: Some(items), ..goals[1] };
-            let accepted = [goals[0], goals[1], counting];
+            let sliding = Goal { counting: true, ..goals[0] };
+            let accepted = [goals[0], goals[1], counting, sliding];
             let Some(blueprint) = accepted.iter().find_map(|goal| (row.propose)(goal).ok()) else {
                 continue;
             };

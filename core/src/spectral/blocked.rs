@@ -56,6 +56,10 @@ impl Place for Blocked {
         self.lines as usize * COUNTERS_PER_LINE
     }
 
+    fn hashes(&self) -> u32 {
+        self.hashes
+    }
+
     #[inline]
     fn indices(&self, hash: u64) -> Indices {
         let (line, _) = reduce(hash, self.lines);

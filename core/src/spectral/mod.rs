@@ -1,2 +1,320 @@
-//! tmp
+//! How often, not only whether: the spectral Bloom filter.
+//!
+//! A Bloom filter with counters in the place of bits. A key has k counters, one in each of k rows;
+//! an insertion adds to them, and the least of them is the count. It is never below the truth, and
+//! above it only if all k counters are shared: with the error of a Bloom filter. With k = 2 and the
+//! stream `a b a`, if `a` has counters 3 and 7 and `b` has 3 and 9, then counter 3 holds three,
+//! counter 7 two and counter 9 one: `a` counts two and `b` one.
+//!
+//! The paper (Cohen, Matias, SIGMOD 2003) gives three [`Rule`]s for what an insertion changes, and
+//! ways to store counters of very different sizes, [`counters`]. We add [`Pools`](counters::Pools),
+//! a variant with all counters of a key in one cache line ([`Blocked`]), and a window that takes
+//! back what leaves it ([`SpectralWindow`]). We changed one thing: every hash has a row of its own,
+//! so that a key never meets one of its counters twice.
+//!
+//! What to do with it: [`aggregate`] over given keys, [`iceberg`] queries, joins between sites
+//! ([`bloomjoin`]), and estimates of their size ([`bifocal`]).
+//!
+//! What is not guaranteed: the error for more different keys than were expected.
+
 pub mod counters;
+
+mod blocked;
+mod blocked_parameters;
+mod parameters;
+mod place;
+pub mod rule;
+mod window;
+
+pub use blocked::{Blocked, MOST_HASHES_IN_LINE};
+pub use blocked_parameters::BlockedParameters;
+pub use parameters::{SpectralParameters, Storage, hashes_for};
+pub use place::{Indices, MOST_HASHES, Place, Rows};
+pub use rule::Rule;
+pub use window::{SpectralWindow, SpectralWindowParameters};
+
+use std::any::Any;
+
+use crate::blueprint::Blueprint;
+use crate::catalog::Row;
+use crate::codec::{Reader, Writer};
+use crate::error::Error;
+use crate::filter::{Counting, Filter, Membership, Removing};
+use crate::window::Time;
+use counters::{Counters, Fixed, Pools, Serial, StringArray, read_counters, write_counters};
+use rule::Second;
+
+/// The row of filters with a row of counters for each hash. Its storage is a parameter, so it opens
+/// one of several types.
+pub const ROW: Row = Row {
+    name: "spectral",
+    family: 50,
+    strength: "counts are never too small, and exact for all but the stated share of keys",
+    propose: |goal| Ok(Box::new(SpectralParameters::propose(goal)?)),
+    open: |parameters, payload| {
+        let parameters = SpectralParameters::read(parameters)?;
+        Ok(match parameters.storage {
+            Storage::Pools => Box::new(Spectral::<Pools, _>::open(parameters, payload)?),
+            Storage::StringArray => Box::new(Spectral::<StringArray, _>::open(parameters, payload)?),
+            Storage::Serial => Box::new(Spectral::<Serial, _>::open(parameters, payload)?),
+            Storage::Fixed8 => Box::new(Spectral::<Fixed<u8>, _>::open(parameters, payload)?),
+            Storage::Fixed16 => Box::new(Spectral::<Fixed<u16>, _>::open(parameters, payload)?),
+            Storage::Fixed32 => Box::new(Spectral::<Fixed<u32>, _>::open(parameters, payload)?),
+        })
+    },
+};
+
+/// Parameters from which a spectral filter is made.
+pub trait Design: Blueprint + Copy + 'static {
+    /// How keys are given their counters.
+    type Place: Place;
+
+    /// How keys are given their counters.
+    fn place(&self) -> Self::Place;
+
+    /// What an insertion does to them.
+    fn rule(&self) -> Rule;
+
+    /// The same with another rule.
+    fn set_rule(&mut self, rule: Rule);
+}
+
+/// A spectral filter: counters of storage `C`, arranged by the parameters `D`.
+#[derive(Debug, Clone)]
+pub struct Spectral<C, D: Design> {
+    design: D,
+    /// The design's, at hand.
+    place: D::Place,
+    counters: C,
+    /// For recurring minimum only.
+    second: Option<Box<Second<C>>>,
+}
+
+impl<C: Counters, D: Design> Spectral<C, D> {
+    /// A filter that has counted nothing.
+    pub fn new(design: D) -> Self {
+        let place = design.place();
+        let counters = C::new(place.counters());
+        Self { design, place, counters, second: Second::new(design.rule(), &place).map(Box::new) }
+    }
+
+    /// Records `times` sightings, and gives the least counter of the key before.
+    #[inline]
+    pub fn add(&mut self, hash: u64, times: u64) -> u64 {
+        let at = self.place.indices(hash);
+        if self.design.rule() == Rule::MinimalIncrease {
+            return rule::raise_least(&mut self.counters, &at, times);
+        }
+        let before = rule::add_to_all(&mut self.counters, &at, times);
+        if let Some(second) = &mut self.second {
+            let (least, single) = rule::minimum_and_single(&self.counters, &at);
+            second.add(hash, times, least, single);
+        }
+        before
+    }
+
+    /// How often a key was seen.
+    #[inline]
+    pub fn count(&self, hash: u64) -> u64 {
+        let at = self.place.indices(hash);
+        match &self.second {
+            None => rule::minimum(&self.counters, &at),
+            Some(second) => {
+                let (least, single) = rule::minimum_and_single(&self.counters, &at);
+                second.count(hash, least, single)
+            }
+        }
+    }
+
+    /// Takes back `times` sightings; an error, changing nothing, if that cannot be.
+    pub fn take_back(&mut self, hash: u64, times: u64) -> Result<(), Error> {
+        if !self.design.rule().takes_back() {
+            return Err(Error::Unsupported {
+                operation: "take back sightings under minimal increase",
+                instead: "choose minimum selection, which removing asks for",
+            });
+        }
+        let at = self.place.indices(hash);
+        let found = rule::minimum(&self.counters, &at);
+        if found < times {
+            return Err(Error::TooFew { asked: times, found });
+        }
+        rule::subtract_from_all(&mut self.counters, &at, times);
+        if let Some(second) = &mut self.second {
+            let (_, single) = rule::minimum_and_single(&self.counters, &at);
+            second.subtract(hash, times, single);
+        }
+        Ok(())
+    }
+
+    /// The counters, for measuring.
+    pub fn counters(&self) -> &C {
+        &self.counters
+    }
+
+    /// The counters of the second filter, for measuring.
+    pub fn second_counters(&self) -> Option<&C> {
+        self.second.as_deref().map(Second::counters)
+    }
+
+    fn seen(&self, hash: u64) -> bool {
+        rule::minimum(&self.counters, &self.place.indices(hash)) > 0
+    }
+
+    /// Combines counter by counter with a filter built alike.
+    fn combine(&mut self, other: &dyn Filter, by: impl Fn(u64, u64) -> u64) -> Result<(), Error> {
+        check_alike(&self.design, other.blueprint())?;
+        if !self.design.rule().never_undercounts() {
+            return Err(Error::Unsupported {
+                operation: "combine filters under recurring minimum",
+                instead: "choose minimum selection: a key may be in one second filter only",
+            });
+        }
+        let other: &dyn Any = other;
+        let other: &Self = other.downcast_ref().expect("built alike, so of the same type");
+        for index in 0..self.counters.len() {
+            let (ours, theirs) = (self.counters.get(index), other.counters.get(index));
+            self.counters.set(index, by(ours, theirs));
+        }
+        Ok(())
+    }
+
+    fn open(design: D, payload: &mut Reader<'_>) -> Result<Self, Error> {
+        let place = design.place();
+        let counters = read_counters("counters", place.counters() as u64, payload)?;
+        let second = Second::read(design.rule(), &place, payload)?.map(Box::new);
+        Ok(Self { design, place, counters, second })
+    }
+}
+
+/// Refuses two filters whose parameters differ, and says in what.
+pub fn check_alike(ours: &dyn Blueprint, theirs: &dyn Blueprint) -> Result<(), Error> {
+    let named = |blueprint: &dyn Blueprint| {
+        let mut fields = vec![("structure", blueprint.structure().to_owned())];
+        fields.extend(blueprint.fields());
+        fields
+    };
+    let (ours, theirs) = (named(ours), named(theirs));
+    let differences: Vec<String> = ours
+        .iter()
+        .filter_map(|(name, value)| {
+            let other = theirs.iter().find(|(other, _)| other == name).map(|(_, value)| value);
+            (other != Some(value)).then(|| match other {
+                Some(other) => format!("{name} ({value} and {other})"),
+                None => format!("{name} ({value} and none)"),
+            })
+        })
+        .collect();
+    match &differences[..] {
+        [] => Ok(()),
+        // Parameters of different structures have nothing to do with each other.
+        [structure, ..] if structure.starts_with("structure ") => {
+            Err(Error::Different { differences: structure.clone() })
+        }
+        several => Err(Error::Different { differences: several.join(", ") }),
+    }
+}
+
+impl<C: Counters, D: Design> Membership for Spectral<C, D> {
+    #[inline]
+    fn insert_hash(&mut self, hash: u64, _now: Time) -> bool {
+        self.add(hash, 1) == 0
+    }
+
+    #[inline]
+    fn insert_new_hash(&mut self, hash: u64, _now: Time) -> bool {
+        let new = !self.seen(hash);
+        if new {
+            self.add(hash, 1);
+        }
+        new
+    }
+
+    #[inline]
+    fn contains_hash(&self, hash: u64, _now: Time) -> bool {
+        self.seen(hash)
+    }
+
+    #[inline]
+    fn prefetch_hash(&self, hash: u64) {
+        for &index in self.place.indices(hash).iter() {
+            self.counters.prefetch(index);
+        }
+    }
+}
+
+impl<C: Counters, D: Design> Counting for Spectral<C, D> {
+    #[inline]
+    fn add_hash(&mut self, hash: u64, times: u64, _now: Time) -> u64 {
+        self.add(hash, times);
+        self.count(hash)
+    }
+
+    #[inline]
+    fn count_hash(&self, hash: u64, _now: Time) -> u64 {
+        self.count(hash)
+    }
+
+    fn take_back_hash(&mut self, hash: u64, times: u64, _now: Time) -> Result<u64, Error> {
+        self.take_back(hash, times)?;
+        Ok(self.count(hash))
+    }
+
+    fn largest_count(&self) -> u64 {
+        self.counters.most()
+    }
+
+    fn never_undercounts(&self) -> bool {
+        self.design.rule().never_undercounts()
+    }
+
+    fn merge(&mut self, other: &dyn Filter) -> Result<(), Error> {
+        self.combine(other, u64::saturating_add)
+    }
+
+    fn multiply(&mut self, other: &dyn Filter) -> Result<(), Error> {
+        self.combine(other, u64::saturating_mul)?;
+        // A sighting taken back from a product would be taken back once, not once per partner.
+        self.design.set_rule(Rule::MinimalIncrease);
+        Ok(())
+    }
+}
+
+impl<C: Counters, D: Design> Removing for Spectral<C, D> {
+    fn remove_hash(&mut self, hash: u64) -> bool {
+        self.take_back(hash, 1).is_ok()
+    }
+}
+
+impl<C: Counters, D: Design> Filter for Spectral<C, D> {
+    fn blueprint(&self) -> &dyn Blueprint {
+        &self.design
+    }
+
+    fn heap_bytes(&self) -> u64 {
+        self.counters.heap_bytes() + self.second.as_deref().map_or(0, Second::heap_bytes)
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        self.place.taken_rate(&self.counters)
+    }
+
+    fn write_payload(&self, out: &mut Writer) {
+        write_counters(&self.counters, out);
+        if let Some(second) = &self.second {
+            second.write(out);
+        }
+    }
+
+    fn counting(&self) -> Option<&dyn Counting> {
+        Some(self)
+    }
+
+    fn as_counting(&mut self) -> Option<&mut dyn Counting> {
+        Some(self)
+    }
+
+    fn as_removing(&mut self) -> Option<&mut dyn Removing> {
+        if self.design.rule().takes_back() { Some(self) } else { None }
+    }
+}

@@ -55,6 +55,9 @@ pub trait Place: Copy + std::fmt::Debug + PartialEq + Send + Sync + 'static {
     /// How many counters there are.
     fn counters(&self) -> usize;
 
+    /// How many of them a key has.
+    fn hashes(&self) -> u32;
+
     /// The counters of a key.
     fn indices(&self, hash: u64) -> Indices;
 
@@ -113,6 +116,10 @@ impl Place for Rows {
     #[inline]
     fn counters(&self) -> usize {
         self.width as usize * self.hashes as usize
+    }
+
+    fn hashes(&self) -> u32 {
+        self.hashes
     }
 
     #[inline]

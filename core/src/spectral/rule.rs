@@ -17,7 +17,7 @@
 //! not hold: a key is looked for in the second filter by its counters there, which others may have
 //! set, and a key counted there is not counted while its minimum recurs. The lab shows how often.
 
-use super::counters::Counters;
+use super::counters::{Counters, read_counters, write_counters};
 use super::place::{Indices, MOST_HASHES, Place, Rows};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
@@ -55,6 +55,12 @@ impl Rule {
             Rule::RecurringMinimum { .. } => "recurring-minimum",
             Rule::MarkedRecurringMinimum { .. } => "marked-recurring-minimum",
         }
+    }
+
+    /// Its name and parameters, for people.
+    pub fn fields(self) -> impl Iterator<Item = (&'static str, String)> {
+        let second = self.second_width().map(|width| ("second width", width.to_string()));
+        [("rule", self.name().to_owned())].into_iter().chain(second)
     }
 
     /// Whether sightings can be taken back.
@@ -165,16 +171,12 @@ pub struct Second<C> {
 }
 
 impl<C: Counters> Second<C> {
-    /// The second filter that a rule asks for, beside one with these rows.
-    pub fn new(rule: Rule, first: Rows) -> Option<Self> {
-        let rows = Rows { width: rule.second_width()?, ..first };
-        let marked = matches!(rule, Rule::MarkedRecurringMinimum { .. });
-        let marker = marked.then(|| SplitBlock::new(Self::marker_blocks(first)));
+    /// The second filter that a rule asks for, beside a first one.
+    pub fn new(rule: Rule, first: &impl Place) -> Option<Self> {
+        let rows = second_rows(rule, first)?;
+        let blocks = marker_blocks(rule, first);
+        let marker = (blocks > 0).then(|| SplitBlock::new(blocks));
         Some(Self { rows, counters: C::new(rows.counters()), marker })
-    }
-
-    fn marker_blocks(first: Rows) -> usize {
-        first.counters().div_ceil(BLOCK_BITS as usize)
     }
 
     /// After the first filter counted `times` sightings: `least` and `single` are its answer now.
@@ -229,48 +231,63 @@ impl<C: Counters> Second<C> {
         &self.counters
     }
 
-    /// Bytes on the heap.
+    /// Bytes on the heap, with the box it is in.
     pub fn heap_bytes(&self) -> u64 {
         let marker = self.marker.as_ref().map_or(0, |marker| {
             SplitBlock::heap_bytes_for(marker.as_words().len() * 64 / BLOCK_BITS as usize)
         });
-        self.counters.heap_bytes() + marker
+        self.counters.heap_bytes() + marker + size_of::<Self>() as u64
     }
 
-    /// Bytes on the heap that [`new`](Self::new) would take.
-    pub fn heap_bytes_for(rule: Rule, first: Rows) -> u64 {
-        let Some(width) = rule.second_width() else { return 0 };
-        let counters = C::heap_bytes_for(Rows { width, ..first }.counters());
-        match rule {
-            Rule::MarkedRecurringMinimum { .. } => {
-                counters + SplitBlock::heap_bytes_for(Self::marker_blocks(first))
-            }
-            _ => counters,
-        }
+    /// Bytes on the heap that a second filter takes, with the box it is in.
+    pub fn heap_bytes_for(rule: Rule, first: &impl Place) -> u64 {
+        let Some(rows) = second_rows(rule, first) else { return 0 };
+        let marker = match marker_blocks(rule, first) {
+            0 => 0,
+            blocks => SplitBlock::heap_bytes_for(blocks),
+        };
+        C::heap_bytes_for(rows.counters()) + marker + size_of::<Self>() as u64
     }
 
     /// Writes everything.
     pub fn write(&self, out: &mut Writer) {
-        super::counters::write_counters(&self.counters, out);
+        write_counters(&self.counters, out);
         if let Some(marker) = &self.marker {
             out.words(marker.as_words());
         }
     }
 
-    /// Reads what [`write`](Self::write) wrote, for this rule beside these rows.
-    pub fn read(rule: Rule, first: Rows, from: &mut Reader<'_>) -> Result<Option<Self>, Error> {
-        let Some(width) = rule.second_width() else { return Ok(None) };
-        let rows = Rows { width, ..first }.validate()?;
+    /// Reads what [`write`](Self::write) wrote, for this rule beside this first filter.
+    pub fn read(
+        rule: Rule,
+        first: &impl Place,
+        from: &mut Reader<'_>,
+    ) -> Result<Option<Self>, Error> {
+        let Some(rows) = second_rows(rule, first) else { return Ok(None) };
+        let rows = rows.validate()?;
         let field = "counters of the second filter";
-        let counters = super::counters::read_counters(field, rows.counters() as u64, from)?;
-        let marker = match rule {
-            Rule::MarkedRecurringMinimum { .. } => {
-                let words = Self::marker_blocks(first) as u64 * (BLOCK_BITS / 64);
+        let counters = read_counters(field, rows.counters() as u64, from)?;
+        let marker = match marker_blocks(rule, first) {
+            0 => None,
+            blocks => {
+                let words = blocks as u64 * (BLOCK_BITS / 64);
                 Some(SplitBlock::from_words(&from.words("marker", words)?))
             }
-            _ => None,
         };
         Ok(Some(Self { rows, counters, marker }))
+    }
+}
+
+/// The rows of the second filter, if the rule has one.
+fn second_rows(rule: Rule, first: &impl Place) -> Option<Rows> {
+    rule.second_width().map(|width| Rows { width, hashes: first.hashes() })
+}
+
+/// Blocks of the marker: a bit for each counter of the first filter, or none without a marker.
+fn marker_blocks(rule: Rule, first: &impl Place) -> usize {
+    match rule {
+        Rule::MarkedRecurringMinimum { .. } => first.counters().div_ceil(BLOCK_BITS as usize),
+        _ => 0,
     }
 }
 

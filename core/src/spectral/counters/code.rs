@@ -50,7 +50,12 @@ impl Code {
 
     /// The code that takes the fewest bits for these values, of a menu.
     pub fn fitting(values: &[u64]) -> Self {
-        let total = |code: &Code| values.iter().map(|&value| u64::from(code.bits(value))).sum::<u64>();
+        // Few values are different, and most codes are tried in vain.
+        let mut sorted = values.to_vec();
+        sorted.sort_unstable();
+        let runs: Vec<&[u64]> = sorted.chunk_by(|a, b| a == b).collect();
+        let cost = |code: &Code, run: &&[u64]| u64::from(code.bits(run[0])) * run.len() as u64;
+        let total = |code: &Code| runs.iter().map(|run| cost(code, run)).sum::<u64>();
         menu().min_by_key(total).expect("the menu is not empty")
     }
 

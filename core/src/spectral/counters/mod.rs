@@ -24,7 +24,7 @@ mod string_array;
 pub use chunked::{CHUNK, ChunkCode, Chunked, Work};
 pub use code::{Code, read_counters, write_counters};
 pub use fixed::Fixed;
-pub use pools::Pools;
+pub use pools::{COUNTERS_PER_LINE, Pools};
 pub use serial::{Serial, SerialCode};
 pub use string_array::{LengthCode, StringArray};
 
