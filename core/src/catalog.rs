@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::filter::Filter;
 use crate::plan::Goal;
 use crate::sliding::DoubleBuffer;
-use crate::spectral::counters::Pools;
+use crate::spectral::counters::Bytes;
 use crate::spectral::{self, BlockedParameters, Spectral, SpectralWindow};
 
 /// Every structure, in the order in which they are listed to people.
@@ -19,7 +19,7 @@ pub static CATALOG: &[Row] = &[
     Row::of::<DoubleBuffer>(),
     Row::of::<CompactShortHash>(),
     spectral::ROW,
-    Row::of::<Spectral<Pools, BlockedParameters>>(),
+    Row::of::<Spectral<Bytes, BlockedParameters>>(),
     Row::of::<SpectralWindow>(),
 ];
 

@@ -53,6 +53,18 @@ impl Lines {
         self.words[self.offset..].as_chunks_mut().0
     }
 
+    /// One word of all.
+    #[inline(always)]
+    pub fn word(&self, index: usize) -> u64 {
+        self.words[self.offset + index]
+    }
+
+    /// One word of all, to write.
+    #[inline(always)]
+    pub fn word_mut(&mut self, index: usize) -> &mut u64 {
+        &mut self.words[self.offset + index]
+    }
+
     const fn words_for(lines: usize) -> usize {
         lines * LINE_WORDS + LINE_WORDS - 1
     }

@@ -1,20 +1,20 @@
 //! All counters of a key in one cache line.
 //!
-//! A key chooses a line of 80 small counters, and in it one counter of each of k equal parts. With
-//! k = 4 and parts of 20, keys that share a line meet in all four counters once in 160,000 times,
+//! A key chooses a line of 64 small counters, and in it one counter of each of k equal parts. With
+//! k = 4 and parts of 16, keys that share a line meet in all four counters once in 65,536 times,
 //! but a line that happens to hold many keys errs more often than one with few: that unevenness is
 //! the price of touching one line instead of k.
 //!
 //! The paper's remark on external memory (section 2.2), with a cache line for a disk block. When
-//! counters have grown so much that pools hold fewer of them, the 80 counters take two lines, side
+//! counters have grown so much that pools hold fewer of them, the 64 counters take two lines, side
 //! by side.
 
 use super::counters::{COUNTERS_PER_LINE, Counters};
-use super::place::{Indices, Place};
+use super::place::Place;
 use crate::hash::{reduce, remix};
 use crate::probability::{least_that, poisson_mean};
 
-/// Lines of 80 counters.
+/// Lines of 64 counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Blocked {
     /// How many lines.
@@ -26,12 +26,23 @@ pub struct Blocked {
 /// The most counters a key can have in a line: with more, parts of a line get too small.
 pub const MOST_HASHES_IN_LINE: u32 = 8;
 
+/// Counters in each part of a line, by the number of parts: looking is faster than dividing.
+const PARTS: [usize; MOST_HASHES_IN_LINE as usize + 1] = {
+    let mut parts = [0; MOST_HASHES_IN_LINE as usize + 1];
+    let mut hashes = 1;
+    while hashes < parts.len() {
+        parts[hashes] = COUNTERS_PER_LINE / hashes;
+        hashes += 1;
+    }
+    parts
+};
+
 impl Blocked {
     /// The fewest lines in which `items` keys meet `rate`, and the hashes that make them so few.
     pub fn for_items(items: u64, rate: f64) -> Self {
         let with_hashes = |hashes| {
             let enough = |lines| Blocked { lines, hashes }.collision_rate(items) <= rate;
-            Blocked { lines: least_that(items / 80, enough), hashes }
+            Blocked { lines: least_that(items / 64, enough), hashes }
         };
         let choices = (1..=MOST_HASHES_IN_LINE).map(with_hashes);
         choices.min_by_key(|blocked| blocked.lines).expect("there are choices")
@@ -45,8 +56,9 @@ impl Blocked {
     }
 
     /// Counters in each part of a line.
+    #[inline]
     fn part(&self) -> usize {
-        COUNTERS_PER_LINE / self.hashes as usize
+        PARTS[self.hashes as usize]
     }
 }
 
@@ -60,20 +72,20 @@ impl Place for Blocked {
         self.hashes
     }
 
-    #[inline]
-    fn indices(&self, hash: u64) -> Indices {
+    #[inline(always)]
+    fn walk(&self, hash: u64) -> impl Iterator<Item = usize> {
         let (line, _) = reduce(hash, self.lines);
-        let (part, mut bits) = (self.part(), remix(hash, 0));
+        let part = self.part();
         let mut start = line as usize * COUNTERS_PER_LINE;
-        let mut at = Indices::new();
         // The parts together take less than 27 bits of one hash.
-        for _ in 0..self.hashes {
+        let mut bits = remix(hash, 0);
+        std::iter::repeat_with(move || {
             let (index, rest) = reduce(bits, part as u64);
-            at.push(start + index as usize);
+            let index = start + index as usize;
             start += part;
             bits = rest;
-        }
-        at
+            index
+        })
     }
 
     /// The mean of `(1 - (1 - 1/g)^j)^k` over the Poisson number j of keys in a line, where g is

@@ -1,7 +1,7 @@
 //! The parameters of a spectral filter that touches one cache line per key.
 
 use super::blocked::Blocked;
-use super::counters::{Counters, Pools};
+use super::counters::{Bytes, Counters};
 use super::parameters::{counted_items, promise};
 use super::place::Place;
 use super::rule::{Rule, Second};
@@ -40,7 +40,7 @@ impl BlockedParameters {
 
 impl Blueprint for BlockedParameters {
     fn structure(&self) -> &'static str {
-        Spectral::<Pools, Self>::NAME
+        Spectral::<Bytes, Self>::NAME
     }
 
     fn promise(&self) -> Promise {
@@ -52,12 +52,12 @@ impl Blueprint for BlockedParameters {
     }
 
     fn heap_bytes(&self) -> u64 {
-        Pools::heap_bytes_for(self.blocked.counters())
-            + Second::<Pools>::heap_bytes_for(self.rule, &self.blocked)
+        Bytes::heap_bytes_for(self.blocked.counters())
+            + Second::<Bytes>::heap_bytes_for(self.rule, &self.blocked)
     }
 
     fn adapts(&self) -> bool {
-        Pools::ADAPTS
+        Bytes::ADAPTS
     }
 
     fn lines_touched(&self) -> f64 {
@@ -82,7 +82,7 @@ impl Blueprint for BlockedParameters {
     }
 
     fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
-        Box::new(Spectral::<Pools, Self>::new(*self))
+        Box::new(Spectral::<Bytes, Self>::new(*self))
     }
 }
 
@@ -102,7 +102,7 @@ impl Design for BlockedParameters {
     }
 }
 
-impl Structure for Spectral<Pools, BlockedParameters> {
+impl Structure for Spectral<Bytes, BlockedParameters> {
     type Blueprint = BlockedParameters;
 
     const NAME: &'static str = "spectral-blocked";

@@ -7,7 +7,7 @@
 //! counter 7 two and counter 9 one: `a` counts two and `b` one.
 //!
 //! The paper (Cohen, Matias, SIGMOD 2003) gives three [`Rule`]s for what an insertion changes, and
-//! ways to store counters of very different sizes, [`counters`]. We add [`Pools`](counters::Pools),
+//! ways to store counters of very different sizes, [`counters`]. We add [`Bytes`](counters::Bytes),
 //! a variant with all counters of a key in one cache line ([`Blocked`]), and a window that takes
 //! back what leaves it ([`SpectralWindow`]). We changed one thing: every hash has a row of its own,
 //! so that a key never meets one of its counters twice.
@@ -19,6 +19,7 @@
 
 pub mod counters;
 
+mod algebra;
 mod blocked;
 mod blocked_parameters;
 mod parameters;
@@ -26,6 +27,7 @@ mod place;
 pub mod rule;
 mod window;
 
+pub use algebra::check_alike;
 pub use blocked::{Blocked, MOST_HASHES_IN_LINE};
 pub use blocked_parameters::BlockedParameters;
 pub use parameters::{SpectralParameters, Storage, hashes_for};
@@ -33,15 +35,13 @@ pub use place::{Indices, MOST_HASHES, Place, Rows};
 pub use rule::Rule;
 pub use window::{SpectralWindow, SpectralWindowParameters};
 
-use std::any::Any;
-
 use crate::blueprint::Blueprint;
 use crate::catalog::Row;
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Counting, Filter, Membership, Removing};
 use crate::window::Time;
-use counters::{Counters, Fixed, Pools, Serial, StringArray, read_counters, write_counters};
+use counters::{Bytes, Counters, Fixed, Pools, Serial, StringArray, read_counters, write_counters};
 use rule::Second;
 
 /// The row of filters with a row of counters for each hash. Its storage is a parameter, so it opens
@@ -54,8 +54,11 @@ pub const ROW: Row = Row {
     open: |parameters, payload| {
         let parameters = SpectralParameters::read(parameters)?;
         Ok(match parameters.storage {
+            Storage::Bytes => Box::new(Spectral::<Bytes, _>::open(parameters, payload)?),
             Storage::Pools => Box::new(Spectral::<Pools, _>::open(parameters, payload)?),
-            Storage::StringArray => Box::new(Spectral::<StringArray, _>::open(parameters, payload)?),
+            Storage::StringArray => {
+                Box::new(Spectral::<StringArray, _>::open(parameters, payload)?)
+            }
             Storage::Serial => Box::new(Spectral::<Serial, _>::open(parameters, payload)?),
             Storage::Fixed8 => Box::new(Spectral::<Fixed<u8>, _>::open(parameters, payload)?),
             Storage::Fixed16 => Box::new(Spectral::<Fixed<u16>, _>::open(parameters, payload)?),
@@ -101,13 +104,23 @@ impl<C: Counters, D: Design> Spectral<C, D> {
     /// Records `times` sightings, and gives the least counter of the key before.
     #[inline]
     pub fn add(&mut self, hash: u64, times: u64) -> u64 {
-        let at = self.place.indices(hash);
-        if self.design.rule() == Rule::MinimalIncrease {
-            return rule::raise_least(&mut self.counters, &at, times);
+        // With the number of counters known, the compiler keeps them all in registers.
+        match self.place.hashes() {
+            3 => self.add_at(&self.place.index_array::<3>(hash), hash, times),
+            4 => self.add_at(&self.place.index_array::<4>(hash), hash, times),
+            5 => self.add_at(&self.place.index_array::<5>(hash), hash, times),
+            _ => self.add_at(&self.place.indices(hash), hash, times),
         }
-        let before = rule::add_to_all(&mut self.counters, &at, times);
+    }
+
+    #[inline(always)]
+    fn add_at(&mut self, at: &[usize], hash: u64, times: u64) -> u64 {
+        if matches!(self.design.rule(), Rule::MinimalIncrease) {
+            return self.counters.raise_least(at, times);
+        }
+        let before = self.counters.add_to_all(at, times);
         if let Some(second) = &mut self.second {
-            let (least, single) = rule::minimum_and_single(&self.counters, &at);
+            let (least, single) = rule::least_and_single(&self.counters, at);
             second.add(hash, times, least, single);
         }
         before
@@ -116,11 +129,11 @@ impl<C: Counters, D: Design> Spectral<C, D> {
     /// How often a key was seen.
     #[inline]
     pub fn count(&self, hash: u64) -> u64 {
-        let at = self.place.indices(hash);
         match &self.second {
-            None => rule::minimum(&self.counters, &at),
+            None => self.least(hash),
             Some(second) => {
-                let (least, single) = rule::minimum_and_single(&self.counters, &at);
+                let at = self.place.indices(hash);
+                let (least, single) = rule::least_and_single(&self.counters, &at);
                 second.count(hash, least, single)
             }
         }
@@ -135,13 +148,13 @@ impl<C: Counters, D: Design> Spectral<C, D> {
             });
         }
         let at = self.place.indices(hash);
-        let found = rule::minimum(&self.counters, &at);
+        let found = self.counters.least(&at);
         if found < times {
             return Err(Error::TooFew { asked: times, found });
         }
-        rule::subtract_from_all(&mut self.counters, &at, times);
+        self.counters.subtract_from_all(&at, times);
         if let Some(second) = &mut self.second {
-            let (_, single) = rule::minimum_and_single(&self.counters, &at);
+            let (_, single) = rule::least_and_single(&self.counters, &at);
             second.subtract(hash, times, single);
         }
         Ok(())
@@ -157,26 +170,15 @@ impl<C: Counters, D: Design> Spectral<C, D> {
         self.second.as_deref().map(Second::counters)
     }
 
-    fn seen(&self, hash: u64) -> bool {
-        rule::minimum(&self.counters, &self.place.indices(hash)) > 0
-    }
-
-    /// Combines counter by counter with a filter built alike.
-    fn combine(&mut self, other: &dyn Filter, by: impl Fn(u64, u64) -> u64) -> Result<(), Error> {
-        check_alike(&self.design, other.blueprint())?;
-        if !self.design.rule().never_undercounts() {
-            return Err(Error::Unsupported {
-                operation: "combine filters under recurring minimum",
-                instead: "choose minimum selection: a key may be in one second filter only",
-            });
+    /// The least counter of a key.
+    #[inline]
+    fn least(&self, hash: u64) -> u64 {
+        match self.place.hashes() {
+            3 => self.counters.least(&self.place.index_array::<3>(hash)),
+            4 => self.counters.least(&self.place.index_array::<4>(hash)),
+            5 => self.counters.least(&self.place.index_array::<5>(hash)),
+            _ => self.counters.least(&self.place.indices(hash)),
         }
-        let other: &dyn Any = other;
-        let other: &Self = other.downcast_ref().expect("built alike, so of the same type");
-        for index in 0..self.counters.len() {
-            let (ours, theirs) = (self.counters.get(index), other.counters.get(index));
-            self.counters.set(index, by(ours, theirs));
-        }
-        Ok(())
     }
 
     fn open(design: D, payload: &mut Reader<'_>) -> Result<Self, Error> {
@@ -184,34 +186,6 @@ impl<C: Counters, D: Design> Spectral<C, D> {
         let counters = read_counters("counters", place.counters() as u64, payload)?;
         let second = Second::read(design.rule(), &place, payload)?.map(Box::new);
         Ok(Self { design, place, counters, second })
-    }
-}
-
-/// Refuses two filters whose parameters differ, and says in what.
-pub fn check_alike(ours: &dyn Blueprint, theirs: &dyn Blueprint) -> Result<(), Error> {
-    let named = |blueprint: &dyn Blueprint| {
-        let mut fields = vec![("structure", blueprint.structure().to_owned())];
-        fields.extend(blueprint.fields());
-        fields
-    };
-    let (ours, theirs) = (named(ours), named(theirs));
-    let differences: Vec<String> = ours
-        .iter()
-        .filter_map(|(name, value)| {
-            let other = theirs.iter().find(|(other, _)| other == name).map(|(_, value)| value);
-            (other != Some(value)).then(|| match other {
-                Some(other) => format!("{name} ({value} and {other})"),
-                None => format!("{name} ({value} and none)"),
-            })
-        })
-        .collect();
-    match &differences[..] {
-        [] => Ok(()),
-        // Parameters of different structures have nothing to do with each other.
-        [structure, ..] if structure.starts_with("structure ") => {
-            Err(Error::Different { differences: structure.clone() })
-        }
-        several => Err(Error::Different { differences: several.join(", ") }),
     }
 }
 
@@ -223,7 +197,7 @@ impl<C: Counters, D: Design> Membership for Spectral<C, D> {
 
     #[inline]
     fn insert_new_hash(&mut self, hash: u64, _now: Time) -> bool {
-        let new = !self.seen(hash);
+        let new = self.least(hash) == 0;
         if new {
             self.add(hash, 1);
         }
@@ -232,7 +206,7 @@ impl<C: Counters, D: Design> Membership for Spectral<C, D> {
 
     #[inline]
     fn contains_hash(&self, hash: u64, _now: Time) -> bool {
-        self.seen(hash)
+        self.least(hash) > 0
     }
 
     #[inline]
@@ -269,14 +243,11 @@ impl<C: Counters, D: Design> Counting for Spectral<C, D> {
     }
 
     fn merge(&mut self, other: &dyn Filter) -> Result<(), Error> {
-        self.combine(other, u64::saturating_add)
+        self.add_filter(other)
     }
 
     fn multiply(&mut self, other: &dyn Filter) -> Result<(), Error> {
-        self.combine(other, u64::saturating_mul)?;
-        // A sighting taken back from a product would be taken back once, not once per partner.
-        self.design.set_rule(Rule::MinimalIncrease);
-        Ok(())
+        self.multiply_by_filter(other)
     }
 }
 

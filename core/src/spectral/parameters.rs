@@ -1,6 +1,6 @@
 //! The parameters of a spectral filter, and what follows from them.
 
-use super::counters::{Counters, Fixed, Pools, Serial, StringArray};
+use super::counters::{Bytes, Counters, Fixed, Pools, Serial, StringArray};
 use super::place::{MOST_HASHES, Place, Rows};
 use super::rule::{Rule, Second};
 use super::{Design, Spectral};
@@ -11,6 +11,7 @@ use crate::filter::{Filter, Promise};
 use crate::hash::Seed;
 use crate::plan::{Goal, Limit};
 use crate::probability::least_that;
+use crate::rate::ErrorRate;
 use crate::window::{Slack, Window};
 
 /// The parameters of a spectral filter with a row of counters for each hash.
@@ -29,7 +30,9 @@ pub struct SpectralParameters {
 /// How counters are stored: see [`counters`](super::counters).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Storage {
-    /// Sharing the bits of words: the one we recommend.
+    /// In a byte each, and in a table what outgrows it: the one we recommend.
+    Bytes,
+    /// Sharing the bits of words.
     Pools,
     /// In strings of their own lengths, with an index.
     StringArray,
@@ -45,7 +48,8 @@ pub enum Storage {
 
 impl Storage {
     /// Every storage; its place here is its number in snapshots.
-    pub const ALL: [Storage; 6] = [
+    pub const ALL: [Storage; 7] = [
+        Storage::Bytes,
         Storage::Pools,
         Storage::StringArray,
         Storage::Serial,
@@ -57,6 +61,7 @@ impl Storage {
     /// Its name, for people and commands.
     pub fn name(self) -> &'static str {
         match self {
+            Storage::Bytes => "bytes",
             Storage::Pools => "pools",
             Storage::StringArray => "string-array",
             Storage::Serial => "serial",
@@ -77,16 +82,15 @@ impl SpectralParameters {
     /// The smallest that keeps `rate` for `items` different keys.
     pub fn with_error(items: u64, rate: f64, rule: Rule) -> Self {
         let rows = Rows::for_items(items, rate, hashes_for(rate));
-        Self { items, rows, rule, storage: Storage::Pools }
+        Self { items, rows, rule, storage: Storage::Bytes }
     }
 
-    /// Those that err least within `bytes`, with as few hashes as come close to that; `None` if
-    /// not even one counter fits.
+    /// Those that err least within `bytes`, with as few hashes as come close to that or to the
+    /// error that we plan for unless told otherwise; `None` if not even one counter fits.
     pub fn with_memory(items: u64, bytes: u64, rule: Rule) -> Option<Self> {
         let with_hashes = |hashes| {
-            let of_width = |width| {
-                Self { items, rows: Rows { width, hashes }, rule, storage: Storage::Pools }
-            };
+            let of_width =
+                |width| Self { items, rows: Rows { width, hashes }, rule, storage: Storage::Bytes };
             let guess = bytes / u64::from(hashes) + 1;
             let width = least_that(guess, |width| of_width(width).heap_bytes() > bytes) - 1;
             (width > 0).then(|| of_width(width))
@@ -94,7 +98,8 @@ impl SpectralParameters {
         let choices: Vec<Self> = (1..=MOST_HASHES).filter_map(with_hashes).collect();
         let rates = choices.iter().map(Self::false_positive_rate);
         let best = rates.fold(f64::INFINITY, f64::min);
-        choices.into_iter().find(|choice| choice.false_positive_rate() <= 1.3 * best)
+        let enough = (1.3 * best).max(ErrorRate::DEFAULT.get());
+        choices.into_iter().find(|choice| choice.false_positive_rate() <= enough)
     }
 
     /// Chance that a key's count is wrong, and that an unseen key seems seen: the Bloom error.
@@ -118,7 +123,7 @@ impl SpectralParameters {
         let rows = Rows { width: from.u64("width")?, hashes: from.u32("hashes")? }.validate()?;
         let rule = Rule::read(from)?;
         let storage = from.u8("storage")?;
-        let expected = "from 0 to 5";
+        let expected = "from 0 to 6";
         let storage = *Storage::ALL.get(usize::from(storage)).ok_or(Error::Field {
             field: "storage",
             found: storage.into(),
@@ -136,6 +141,7 @@ impl SpectralParameters {
 
     fn storage_cost(&self) -> (u64, f64, bool) {
         match self.storage {
+            Storage::Bytes => self.cost::<Bytes>(),
             Storage::Pools => self.cost::<Pools>(),
             Storage::StringArray => self.cost::<StringArray>(),
             Storage::Serial => self.cost::<Serial>(),
@@ -161,12 +167,7 @@ pub(super) fn counted_items(goal: &Goal) -> Result<(u64, Rule), Unfit> {
 
 /// What counting without end promises.
 pub(super) fn promise(false_positives: f64) -> Promise {
-    Promise {
-        window: Window::Ever,
-        slack: Slack::Unlimited,
-        false_positives,
-        false_negatives: 0.0,
-    }
+    Promise { window: Window::Ever, slack: Slack::Unlimited, false_positives, false_negatives: 0.0 }
 }
 
 impl Blueprint for SpectralParameters {
@@ -216,6 +217,7 @@ impl Blueprint for SpectralParameters {
 
     fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
         match self.storage {
+            Storage::Bytes => Box::new(Spectral::<Bytes, Self>::new(*self)),
             Storage::Pools => Box::new(Spectral::<Pools, Self>::new(*self)),
             Storage::StringArray => Box::new(Spectral::<StringArray, Self>::new(*self)),
             Storage::Serial => Box::new(Spectral::<Serial, Self>::new(*self)),
@@ -258,7 +260,8 @@ mod tests {
                 )
                 .unwrap();
                 assert!(back.heap_bytes() <= given.heap_bytes());
-                assert!(back.false_positive_rate() <= 1.3 * rate, "{given:?} {back:?}");
+                let enough = f64::max(1.3 * rate, ErrorRate::DEFAULT.get());
+                assert!(back.false_positive_rate() <= enough, "{given:?} {back:?}");
             }
         }
         assert_eq!(SpectralParameters::with_memory(10, 100, Rule::MinimalIncrease), None);

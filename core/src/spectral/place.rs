@@ -58,8 +58,23 @@ pub trait Place: Copy + std::fmt::Debug + PartialEq + Send + Sync + 'static {
     /// How many of them a key has.
     fn hashes(&self) -> u32;
 
+    /// The counters of a key, as many as it has, and then some that are not its own.
+    fn walk(&self, hash: u64) -> impl Iterator<Item = usize>;
+
     /// The counters of a key.
-    fn indices(&self, hash: u64) -> Indices;
+    #[inline]
+    fn indices(&self, hash: u64) -> Indices {
+        let mut at = Indices::new();
+        self.walk(hash).take(self.hashes() as usize).for_each(|index| at.push(index));
+        at
+    }
+
+    /// The counters of a key that has `K`.
+    #[inline(always)]
+    fn index_array<const K: usize>(&self, hash: u64) -> [usize; K] {
+        let mut walk = self.walk(hash);
+        std::array::from_fn(|_| walk.next().expect("a walk does not end"))
+    }
 
     /// Chance that a key finds all its counters taken by others when `items` different keys were
     /// counted.
@@ -122,22 +137,18 @@ impl Place for Rows {
         self.hashes
     }
 
-    #[inline]
-    fn indices(&self, hash: u64) -> Indices {
-        let mut at = Indices::new();
+    #[inline(always)]
+    fn walk(&self, hash: u64) -> impl Iterator<Item = usize> {
+        let width = self.width;
         let (mut rest, mut row) = (0, 0);
-        for turn in 0..self.hashes {
-            let bits = if turn % 2 == 0 || self.width > NARROW {
-                remix(hash, turn.into())
-            } else {
-                rest
-            };
-            let (index, left) = reduce(bits, self.width);
-            at.push(row + index as usize);
+        (0..).map(move |turn| {
+            let bits = if turn % 2 == 0 || width > NARROW { remix(hash, turn) } else { rest };
+            let (index, left) = reduce(bits, width);
+            let index = row + index as usize;
             rest = left;
-            row += self.width as usize;
-        }
-        at
+            row += width as usize;
+            index
+        })
     }
 
     /// `(1 - (1 - 1/w)^n)^k`: the error of a Bloom filter with its bits in k parts (paper, section

@@ -18,7 +18,7 @@
 //! set, and a key counted there is not counted while its minimum recurs. The lab shows how often.
 
 use super::counters::{Counters, read_counters, write_counters};
-use super::place::{Indices, MOST_HASHES, Place, Rows};
+use super::place::{MOST_HASHES, Place, Rows};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::hash::remix;
@@ -115,50 +115,15 @@ impl Rule {
     }
 }
 
-/// The least of a key's counters.
-#[inline]
-pub fn minimum(counters: &impl Counters, at: &Indices) -> u64 {
-    at.iter().map(|&index| counters.get(index)).min().expect("a key has at least one counter")
-}
-
 /// The least of a key's counters, and whether it occurs once.
-pub fn minimum_and_single(counters: &impl Counters, at: &Indices) -> (u64, bool) {
+pub fn least_and_single(counters: &impl Counters, at: &[usize]) -> (u64, bool) {
     let (mut least, mut single) = (u64::MAX, false);
-    for &index in at.iter() {
+    for &index in at {
         let value = counters.get(index);
         single = if value == least { false } else { single || value < least };
         least = least.min(value);
     }
     (least, single)
-}
-
-/// Minimum selection: adds to all counters of a key, and gives the least there was before.
-#[inline]
-pub fn add_to_all(counters: &mut impl Counters, at: &Indices, times: u64) -> u64 {
-    let before = minimum(counters, at);
-    for &index in at.iter() {
-        counters.add(index, times);
-    }
-    before
-}
-
-/// Minimal increase: makes all counters of a key at least the least one and `times` more, and
-/// gives the least there was before.
-#[inline]
-pub fn raise_least(counters: &mut impl Counters, at: &Indices, times: u64) -> u64 {
-    let before = minimum(counters, at);
-    let after = before.saturating_add(times);
-    for &index in at.iter() {
-        counters.raise(index, after);
-    }
-    before
-}
-
-/// Takes back from all counters of a key.
-pub fn subtract_from_all(counters: &mut impl Counters, at: &Indices, times: u64) {
-    for &index in at.iter() {
-        counters.subtract(index, times);
-    }
 }
 
 /// The second filter of recurring minimum, for keys whose minimum occurs once.
@@ -185,12 +150,12 @@ impl<C: Counters> Second<C> {
         let at = self.rows.indices(hash);
         let here = match &self.marker {
             Some(marker) => marker.contains(&marker.place(hash)),
-            None => single && minimum(&self.counters, &at) > 0,
+            None => single && self.counters.least(&at) > 0,
         };
         if here {
-            add_to_all(&mut self.counters, &at, times);
+            self.counters.add_to_all(&at, times);
         } else if single {
-            add_to_all(&mut self.counters, &at, least);
+            self.counters.add_to_all(&at, least);
             if let Some(marker) = &mut self.marker {
                 marker.insert(&marker.place(hash));
             }
@@ -201,8 +166,8 @@ impl<C: Counters> Second<C> {
     pub fn subtract(&mut self, hash: u64, times: u64, single: bool) {
         let hash = apart(hash);
         let at = self.rows.indices(hash);
-        if self.answers_for(hash, single) && minimum(&self.counters, &at) >= times {
-            subtract_from_all(&mut self.counters, &at, times);
+        if self.answers_for(hash, single) && self.counters.least(&at) >= times {
+            self.counters.subtract_from_all(&at, times);
         }
     }
 
@@ -212,7 +177,7 @@ impl<C: Counters> Second<C> {
         if !self.answers_for(hash, single) {
             return least;
         }
-        match minimum(&self.counters, &self.rows.indices(hash)) {
+        match self.counters.least(&self.rows.indices(hash)) {
             0 => least,
             // The first filter never answers too little, so what is above it is wrong.
             count => count.min(least),
@@ -301,14 +266,12 @@ mod tests {
     use super::super::counters::Fixed;
     use super::*;
 
-    fn counters(values: [u64; 3]) -> (Fixed<u32>, Indices) {
+    fn counters(values: [u64; 3]) -> (Fixed<u32>, [usize; 3]) {
         let mut counters = Fixed::new(3);
-        let mut at = Indices::new();
         for (index, value) in values.into_iter().enumerate() {
             counters.set(index, value);
-            at.push(index);
         }
-        (counters, at)
+        (counters, [0, 1, 2])
     }
 
     fn values(counters: &Fixed<u32>) -> [u64; 3] {
@@ -318,12 +281,12 @@ mod tests {
     #[test]
     fn the_example_of_the_documentation() {
         let (mut selected, at) = counters([4, 4, 9]);
-        assert_eq!(add_to_all(&mut selected, &at, 1), 4);
+        assert_eq!(selected.add_to_all(&at, 1), 4);
         assert_eq!(values(&selected), [5, 5, 10]);
         let (mut raised, at) = counters([4, 4, 9]);
-        assert_eq!(raise_least(&mut raised, &at, 1), 4);
+        assert_eq!(raised.raise_least(&at, 1), 4);
         assert_eq!(values(&raised), [5, 5, 9]);
-        assert_eq!(raise_least(&mut raised, &at, 7), 5);
+        assert_eq!(raised.raise_least(&at, 7), 5);
         assert_eq!(values(&raised), [12, 12, 12]);
     }
 
@@ -338,7 +301,7 @@ mod tests {
             ([0, 0, 0], (0, false)),
         ] {
             let (counters, at) = counters(values);
-            assert_eq!(minimum_and_single(&counters, &at), expected, "{values:?}");
+            assert_eq!(least_and_single(&counters, &at), expected, "{values:?}");
         }
     }
 }

@@ -9,7 +9,7 @@
 //! assumes that what leaves is at hand for deletion, and the ring is that hand. The filter only ever
 //! sees short hashes, so what it takes back is exactly what it counted.
 
-use super::counters::Pools;
+use super::counters::Bytes;
 use super::parameters::SpectralParameters;
 use super::rule::Rule;
 use super::{Place, Rows, Spectral, Storage};
@@ -74,7 +74,7 @@ impl SpectralWindowParameters {
             items: self.window,
             rows: self.rows,
             rule: Rule::MinimumSelection,
-            storage: Storage::Pools,
+            storage: Storage::Bytes,
         }
     }
 }
@@ -137,7 +137,7 @@ pub struct SpectralWindow {
     /// Where the next insertion goes: the place of the oldest.
     next: u64,
     /// Counts what is in the ring.
-    filter: Spectral<Pools, SpectralParameters>,
+    filter: Spectral<Bytes, SpectralParameters>,
 }
 
 impl SpectralWindow {

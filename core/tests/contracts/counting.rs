@@ -96,11 +96,10 @@ pub fn refuses_to_take_back(subject: &Subject) {
 pub fn merges_and_multiplies(subject: &Subject) {
     for (seed, keys) in (1..).zip(some_keys()) {
         let keys: Vec<u64> = keys.take(20_000).collect();
-        let [mut ours, mut theirs, mut whole, mut product] =
-            [0; 4].map(|_| (subject.build)(seed));
+        let [mut ours, mut theirs, mut whole, mut product] = [0; 4].map(|_| (subject.build)(seed));
         let (mut first, mut second, mut both) = (Counts::new(), Counts::new(), Counts::new());
         for (step, &key) in keys.iter().enumerate() {
-            let mut add = |filter: &mut dyn Filter| {
+            let add = |filter: &mut dyn Filter| {
                 filter.as_counting().unwrap().add_hash(hash(seed, key), 1, Time::ZERO);
             };
             add(&mut *whole);

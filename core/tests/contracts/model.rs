@@ -7,7 +7,8 @@ use std::collections::{HashMap, HashSet};
 
 use lately::codec::Writer;
 use lately::{
-    Blueprint, Counting, Error, Filter, Membership, Promise, Removing, Seed, Slack, Span, Time, Window,
+    Blueprint, Counting, Error, Filter, Membership, Promise, Removing, Seed, Slack, Span, Time,
+    Window,
 };
 use testkit::oracle::{Counts, Within};
 
@@ -66,12 +67,7 @@ impl Blueprint for ModelBlueprint {
             Flaw::NeverSlides => (Window::Last(200), Slack::Items(0)),
             _ => (Window::Within(SPAN), Slack::Time(Span::from_millis(0))),
         };
-        Promise {
-            window,
-            slack,
-            false_positives: 0.001,
-            false_negatives: 0.0,
-        }
+        Promise { window, slack, false_positives: 0.001, false_negatives: 0.0 }
     }
 
     fn heap_bytes(&self) -> u64 {

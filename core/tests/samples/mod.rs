@@ -30,19 +30,15 @@ fn filled(blueprint: &dyn Blueprint) -> Box<dyn Filter> {
     filter
 }
 
-/// Filters that differ from the sample of their row in what their snapshots hold: every rule and
-/// storage of spectral filters.
+/// Filters that differ from the sample of their row in what their snapshots hold or how they are
+/// stored.
 #[allow(dead_code)]
 pub fn variants() -> Vec<Box<dyn Filter>> {
-    let second_width = 50;
-    let rules = [
-        Rule::MinimumSelection,
-        Rule::RecurringMinimum { second_width },
-        Rule::MarkedRecurringMinimum { second_width },
-    ];
-    let planned = SpectralParameters::with_error(100, 0.1, Rule::MinimalIncrease);
-    let storages = Storage::ALL.map(|storage| SpectralParameters { storage, ..planned });
-    let rules = rules.map(|rule| SpectralParameters { rule, ..planned });
+    let planned = SpectralParameters::with_error(20, 0.3, Rule::MinimumSelection);
+    let rule = Rule::MarkedRecurringMinimum { second_width: 10 };
+    let storages = [Storage::StringArray, Storage::Serial, Storage::Fixed8];
+    let storages = storages.map(|storage| SpectralParameters { storage, ..planned });
+    let rules = [SpectralParameters { rule, ..planned }];
     storages.into_iter().chain(rules).map(|parameters| filled(&parameters)).collect()
 }
 

@@ -208,9 +208,11 @@ impl<K: ChunkCode> Chunked<K> {
         self.work.recoded += 1;
         let room = self.end(chunk) - start;
         if bits > room && !self.push(chunk, bits - room) {
-            return self.lay_out(|chunked, other| {
-                if other == chunk { values } else { chunked.chunk(other) }
-            });
+            return self.lay_out(
+                |chunked, other| {
+                    if other == chunk { values } else { chunked.chunk(other) }
+                },
+            );
         }
         write_chunk(&mut self.words, start, &coded, bits);
         self.freed += before.saturating_sub(bits);

@@ -178,7 +178,11 @@ pub fn read_counters<C: Counters>(
     })?;
     if widths.iter().any(|&width| width > WIDEST) || unused.iter().any(|&width| width > 0) {
         let expected = "widths of at most 24, zero where not in use";
-        return Err(Error::Field { field: "widths of the code", found: widths[0].into(), expected });
+        return Err(Error::Field {
+            field: "widths of the code",
+            found: widths[0].into(),
+            expected,
+        });
     }
     let bits = from.u64("bits of the counters")?;
     if bits < len {

@@ -2,31 +2,38 @@
 //!
 //! Most counters of a spectral filter are zero or small, and a few are large. What a counter costs
 //! is therefore the question. [`Fixed`] gives each the same bits and saturates at a stated bound.
-//! [`Pools`] lets the counters of one 64-bit word share its bits, which is the storage we recommend.
-//! [`StringArray`] and [`Serial`] are the paper's: strings of just the length that each counter
-//! needs, one behind the other, with an index into them.
+//! [`Bytes`] gives each a byte and keeps the few that outgrow it elsewhere, which is the storage we
+//! recommend. [`Pools`] lets the counters of one 64-bit word share its bits. [`StringArray`] and
+//! [`Serial`] are the paper's: strings of just the length that each counter needs, one behind the
+//! other, with an index into them.
 //!
 //! | Storage | Bits per counter | An access reads |
 //! |---|---|---|
 //! | [`Fixed`] | 8, 16 or 32 | one word |
-//! | [`Pools`] | 6.4, more when most counters are large | one word |
+//! | [`Bytes`] | 8, more when many counters are large | one word, or two |
+//! | [`Pools`] | 6.4, more when many counters are large | one word, or two |
 //! | [`StringArray`] | its own length, and about 3.5 | two offsets and a string of at most 20 words |
 //! | [`Serial`] | its own length, and about 2.5 | the same, code by code |
 
+mod bytes;
 mod chunked;
 mod code;
 mod fixed;
+mod grow;
 mod huffman;
 mod pools;
 mod serial;
 mod string_array;
+mod words;
 
+pub use bytes::{Bytes, COUNTERS_PER_LINE, Lanes};
 pub use chunked::{CHUNK, ChunkCode, Chunked, Work};
 pub use code::{Code, read_counters, write_counters};
 pub use fixed::Fixed;
-pub use pools::{COUNTERS_PER_LINE, Pools};
+pub use pools::{Marks, Pools};
 pub use serial::{Serial, SerialCode};
 pub use string_array::{LengthCode, StringArray};
+pub use words::{Field, Layout, Words};
 
 use std::fmt::Debug;
 
@@ -63,32 +70,49 @@ pub trait Counters: Clone + Debug + Send + Sync + 'static {
     ///
     /// # Panics
     ///
-    /// If there is no such counter; so do the other methods.
+    /// If the index is far beyond the last counter, in this as in all methods; just beyond it,
+    /// there may be room that nobody should use.
     fn get(&self, index: usize) -> u64;
 
     /// Replaces the value of one counter; a value that it cannot hold becomes the largest it can.
     fn set(&mut self, index: usize, value: u64);
 
-    /// Adds to one counter.
+    /// The least of several counters.
     #[inline]
-    fn add(&mut self, index: usize, amount: u64) {
-        self.set(index, self.get(index).saturating_add(amount));
+    fn least(&self, at: &[usize]) -> u64 {
+        at.iter().fold(MOST, |least, &index| least.min(self.get(index)))
     }
 
-    /// Makes one counter at least this large.
+    /// Adds to several different counters, and gives the least there was before.
     #[inline]
-    fn raise(&mut self, index: usize, value: u64) {
-        if self.get(index) < value {
-            self.set(index, value);
+    fn add_to_all(&mut self, at: &[usize], amount: u64) -> u64 {
+        let least = self.least(at);
+        for &index in at {
+            self.set(index, self.get(index).saturating_add(amount));
         }
+        least
     }
 
-    /// Takes back from one counter; one that once reached the largest value keeps it.
+    /// Makes several different counters at least as large as the least of them and `amount` more,
+    /// and gives the least there was before.
     #[inline]
-    fn subtract(&mut self, index: usize, amount: u64) {
-        let value = self.get(index);
-        if value < self.most() {
-            self.set(index, value.saturating_sub(amount));
+    fn raise_least(&mut self, at: &[usize], amount: u64) -> u64 {
+        let least = self.least(at);
+        let grown = least.saturating_add(amount);
+        for &index in at {
+            self.set(index, self.get(index).max(grown));
+        }
+        least
+    }
+
+    /// Takes back from several different counters; one that once reached the largest value keeps
+    /// it.
+    fn subtract_from_all(&mut self, at: &[usize], amount: u64) {
+        for &index in at {
+            let value = self.get(index);
+            if value < self.most() {
+                self.set(index, value.saturating_sub(amount));
+            }
         }
     }
 
@@ -117,31 +141,42 @@ mod tests {
             assert_eq!(counters.len(), len);
             for step in 0..steps {
                 let index = (remix(step, 1) % len as u64) as usize;
+                // One counter, or two that may share a word.
+                let other = (index + 1) % len;
+                let at =
+                    if step % 2 == 0 || other == index { vec![index] } else { vec![index, other] };
                 // Small values mostly, now and then one of any length.
                 let amount = match remix(step, 2) % 16 {
                     0 => remix(step, 3) >> (remix(step, 4) % 64),
                     few => few % 4,
                 };
-                let old = plain[index];
-                match remix(step, 5) % 8 {
+                let old: Vec<u64> = at.iter().map(|&index| plain[index]).collect();
+                let least = *old.iter().min().unwrap();
+                assert_eq!(counters.least(&at), least);
+                let change: Box<dyn Fn(u64) -> u64> = match remix(step, 5) % 8 {
                     0 => {
-                        counters.set(index, amount);
-                        plain[index] = amount.min(most);
+                        at.iter().for_each(|&index| counters.set(index, amount));
+                        Box::new(move |_| amount.min(most))
                     }
                     1 => {
-                        counters.subtract(index, amount);
-                        plain[index] = if old == most { most } else { old.saturating_sub(amount) };
+                        counters.subtract_from_all(&at, amount);
+                        Box::new(
+                            move |old| if old == most { old } else { old.saturating_sub(amount) },
+                        )
                     }
-                    2 => {
-                        counters.raise(index, amount);
-                        plain[index] = old.max(amount.min(most));
+                    2..5 => {
+                        assert_eq!(counters.raise_least(&at, amount), least);
+                        Box::new(move |old| old.max(least.saturating_add(amount).min(most)))
                     }
                     _ => {
-                        counters.add(index, amount);
-                        plain[index] = old.saturating_add(amount).min(most);
+                        assert_eq!(counters.add_to_all(&at, amount), least);
+                        Box::new(move |old| old.saturating_add(amount).min(most))
                     }
+                };
+                for &index in &at {
+                    plain[index] = change(plain[index]);
+                    assert_eq!(counters.get(index), plain[index], "step {step} of {len}");
                 }
-                assert_eq!(counters.get(index), plain[index], "step {step} of {len}");
             }
             let found: Vec<u64> = (0..len).map(|index| counters.get(index)).collect();
             assert_eq!(found, plain);
@@ -153,6 +188,7 @@ mod tests {
         agrees_with_a_plain_vector::<Fixed<u8>>(20_000);
         agrees_with_a_plain_vector::<Fixed<u16>>(20_000);
         agrees_with_a_plain_vector::<Fixed<u32>>(20_000);
+        agrees_with_a_plain_vector::<Bytes>(20_000);
         agrees_with_a_plain_vector::<Pools>(20_000);
         agrees_with_a_plain_vector::<StringArray>(20_000);
         agrees_with_a_plain_vector::<Serial>(20_000);

@@ -155,8 +155,7 @@ impl ChunkCode for LengthCode {
 
     fn decode(&self, words: &[u64], position: usize) -> [u64; CHUNK] {
         let mut head = position;
-        let lengths: [u32; CHUNK] =
-            std::array::from_fn(|_| self.skip(words, &mut head, 1) as u32);
+        let lengths: [u32; CHUNK] = std::array::from_fn(|_| self.skip(words, &mut head, 1) as u32);
         lengths.map(|length| {
             let bits = read_bits(words, head, length);
             head += length as usize;
@@ -200,7 +199,7 @@ mod tests {
     fn the_example_of_the_documentation() {
         assert_eq!([0, 1, 2, 5, 1_000].map(length_of), [0, 1, 1, 2, 9]);
         let values = [0, 0, 5, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-        let code = LengthCode::fitting(&[[0; 40].as_slice(), &[1; 20], &[5; 10]].concat());
+        let code = LengthCode::fitting(&[[0; 4_000].as_slice(), &[1; 2_000], &[5; 1_000]].concat());
         let mut words = [0; CHUNK_WORDS];
         assert_eq!(code.encode(&values, &mut words), 14 + 3 + 2 + 3);
         // Drawn in the order in which they are read, `0 0 110 10` is this number.
@@ -228,7 +227,7 @@ mod tests {
         let steps = 1_000_000;
         for step in 0..steps {
             let index = crate::hash::remix(step, 0) % len as u64;
-            counters.add(index as usize, 1);
+            counters.add_to_all(&[index as usize], 1);
         }
         let Work { recoded, pushed, laid_out } = counters.work();
         assert!(recoded > 0 && pushed > 0 && laid_out > 0);
