@@ -10,14 +10,17 @@ use crate::duplicates::CompactShortHash;
 use crate::error::Error;
 use crate::filter::Filter;
 use crate::plan::Goal;
-use crate::sliding::DoubleBuffer;
+use crate::sliding::{AgePartitioned, DoubleBuffer, Sliding, TimeLimited};
 use crate::spectral::counters::Bytes;
 use crate::spectral::{self, BlockedParameters, Spectral, SpectralWindow};
 
 /// Every structure, in the order in which they are listed to people.
 pub static CATALOG: &[Row] = &[
+    Row::of::<Sliding>(),
+    Row::of::<AgePartitioned>(),
     Row::of::<DoubleBuffer>(),
     Row::of::<CompactShortHash>(),
+    Row::of::<TimeLimited>(),
     spectral::ROW,
     Row::of::<Spectral<Bytes, BlockedParameters>>(),
     Row::of::<SpectralWindow>(),

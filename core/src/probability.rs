@@ -31,37 +31,37 @@ pub fn poisson_mean(mean: f64, f: impl Fn(u64) -> f64) -> f64 {
     sum / weights
 }
 
-/// Relative weight below which a term cannot change a rate of 1e-9 in its ninth digit.
-const NEGLIGIBLE: f64 = 1e-20;
-
-/// The least number from 1 on that is enough, where all above it are too; `guess` is where to look
-/// first.
-pub fn least_that(guess: u64, enough: impl Fn(u64) -> bool) -> u64 {
-    let (mut too_few, mut will_do) = (0, guess.max(1));
-    while !enough(will_do) {
-        too_few = will_do;
-        will_do *= 2;
+/// The least number, from 1 on, that is `enough`: a claim that stays true once it is. The search
+/// asks first about `start`, which should be of the right order, and at least 1.
+pub fn least(start: u64, enough: impl Fn(u64) -> bool) -> u64 {
+    let (mut too_few, mut many) = (0, start);
+    while !enough(many) {
+        too_few = many;
+        many *= 2;
     }
-    while will_do - too_few > 1 {
-        let middle = too_few + (will_do - too_few) / 2;
+    while many - too_few > 1 {
+        let middle = too_few + (many - too_few) / 2;
         if enough(middle) {
-            will_do = middle;
+            many = middle;
         } else {
             too_few = middle;
         }
     }
-    will_do
+    many
 }
+
+/// Relative weight below which a term cannot change a rate of 1e-9 in its ninth digit.
+const NEGLIGIBLE: f64 = 1e-20;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn least_that_finds_every_border() {
-        for border in [1, 2, 3, 4, 7, 8, 9, 1_000_003] {
-            for guess in [0, 1, 5, 1_000_000, 2_000_000] {
-                assert_eq!(least_that(guess, |number| number >= border), border);
+    fn least_is_where_it_begins() {
+        for border in (1..70).chain([1 << 40, (1 << 40) + 1]) {
+            for start in [1, 2, 50, 1 << 41] {
+                assert_eq!(least(start, |n| n >= border), border);
             }
         }
     }

@@ -12,7 +12,7 @@
 use super::counters::{COUNTERS_PER_LINE, Counters};
 use super::place::Place;
 use crate::hash::{reduce, remix};
-use crate::probability::{least_that, poisson_mean};
+use crate::probability::{least, poisson_mean};
 
 /// Lines of 64 counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Blocked {
     pub fn for_items(items: u64, rate: f64) -> Self {
         let with_hashes = |hashes| {
             let enough = |lines| Blocked { lines, hashes }.collision_rate(items) <= rate;
-            Blocked { lines: least_that(items / 64, enough), hashes }
+            Blocked { lines: least((items / 64).max(1), enough), hashes }
         };
         let choices = (1..=MOST_HASHES_IN_LINE).map(with_hashes);
         choices.min_by_key(|blocked| blocked.lines).expect("there are choices")

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::filter::{Filter, Promise};
 use crate::hash::Seed;
 use crate::plan::{Goal, Limit};
-use crate::probability::least_that;
+use crate::probability::least;
 use crate::rate::ErrorRate;
 use crate::window::{Slack, Window};
 
@@ -92,7 +92,7 @@ impl SpectralParameters {
             let of_width =
                 |width| Self { items, rows: Rows { width, hashes }, rule, storage: Storage::Bytes };
             let guess = bytes / u64::from(hashes) + 1;
-            let width = least_that(guess, |width| of_width(width).heap_bytes() > bytes) - 1;
+            let width = least(guess, |width| of_width(width).heap_bytes() > bytes) - 1;
             (width > 0).then(|| of_width(width))
         };
         let choices: Vec<Self> = (1..=MOST_HASHES).filter_map(with_hashes).collect();

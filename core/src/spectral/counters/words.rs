@@ -11,7 +11,7 @@ use std::fmt::Debug;
 
 use super::grow::{Find, grow};
 use super::{Counters, MOST};
-use crate::bits::{LINE_WORDS, Lines, prefetch};
+use crate::bits::{Aligned, LINE_WORDS, prefetch};
 
 /// How counters share a word.
 pub trait Layout: Copy + Debug + Send + Sync + 'static {
@@ -55,8 +55,8 @@ pub struct Words<L> {
     /// Index into the levels of the layout.
     level: usize,
     layout: L,
-    /// In whole cache lines.
-    words: Lines,
+    /// From the start of a cache line to the end of one.
+    words: Aligned<u64>,
     /// The counters of spilled words, as many for each as a word has.
     spilled: Vec<u64>,
 }
@@ -93,7 +93,7 @@ impl<L: Layout> Counters for Words<L> {
         debug_assert!(index < self.len);
         let value = value.min(MOST);
         let (place, lane) = self.layout.place(index);
-        let word = self.words.word_mut(place);
+        let word = self.words.item_mut(place);
         match self.layout.field(*word, lane) {
             Ok(Field { shift, limit, mask }) if value <= limit => {
                 *word = *word & !(mask << shift) | value << shift;
@@ -115,15 +115,15 @@ impl<L: Layout> Counters for Words<L> {
 
     #[inline]
     fn prefetch(&self, index: usize) {
-        prefetch(self.words.as_slice().as_flattened(), self.layout.place(index).0);
+        prefetch(self.words.as_slice(), self.layout.place(index).0);
     }
 
     fn heap_bytes(&self) -> u64 {
-        Lines::heap_bytes_for(self.words.len()) + 8 * self.spilled.capacity() as u64
+        Aligned::<u64>::heap_bytes_for(self.words.as_slice().len()) + 8 * self.spilled.capacity() as u64
     }
 
     fn heap_bytes_for(len: usize) -> u64 {
-        Lines::heap_bytes_for(lines_for(L::LEVELS[0], len))
+        Aligned::<u64>::heap_bytes_for(words_for(L::LEVELS[0], len))
     }
 }
 
@@ -149,7 +149,7 @@ impl<L: Layout> Find for Words<L> {
     fn find(&self, index: usize) -> Found {
         debug_assert!(index < self.len);
         let (place, lane) = self.layout.place(index);
-        let word = self.words.word(place);
+        let word = self.words.item(place);
         match self.layout.field(word, lane) {
             Ok(Field { shift, limit, mask }) => {
                 Found { value: word >> shift & mask, place, shift, limit }
@@ -175,7 +175,7 @@ impl<L: Layout> Find for Words<L> {
             self.spilled[found.place] = grown;
         } else {
             // Two counters may share a word: adding leaves the other alone.
-            *self.words.word_mut(found.place) += (grown - found.value) << found.shift;
+            *self.words.item_mut(found.place) += (grown - found.value) << found.shift;
         }
         true
     }
@@ -184,9 +184,9 @@ impl<L: Layout> Find for Words<L> {
 impl<L: Layout> Words<L> {
     fn at_level(level: usize, len: usize) -> Self {
         let layout = L::at_level(level);
-        let mut words = Lines::new(lines_for(L::LEVELS[level], len));
+        let mut words = Aligned::new(words_for(L::LEVELS[level], len));
         if layout.empty() != 0 {
-            words.as_mut_slice().as_flattened_mut().fill(layout.empty());
+            words.as_mut_slice().fill(layout.empty());
         }
         Self { len, level, layout, words, spilled: Vec::new() }
     }
@@ -197,24 +197,24 @@ impl<L: Layout> Words<L> {
         let lanes = L::LEVELS[self.level] as usize;
         let mut values = [0; MOST_LANES];
         let values = &mut values[..lanes];
-        let word = self.words.word(place);
+        let word = self.words.item(place);
         for (lane, value) in (0..).zip(values.iter_mut()) {
             let field = self.layout.field(word, lane).expect("only shared words are outgrown");
             *value = word >> field.shift & field.mask;
         }
         values[lane as usize] = value;
         if let Some(word) = self.layout.share(values) {
-            *self.words.word_mut(place) = word;
+            *self.words.item_mut(place) = word;
             return;
         }
-        *self.words.word_mut(place) = self.layout.spilled(self.spilled.len());
+        *self.words.item_mut(place) = self.layout.spilled(self.spilled.len());
         let spills = self.spilled.len() / lanes;
         if self.spilled.len() + lanes > self.spilled.capacity() {
             // An eighth more than needed: the table stays close to what it holds.
             self.spilled.reserve_exact(lanes * (1 + spills / 8));
         }
         self.spilled.extend_from_slice(values);
-        let too_many = spills >= LINE_WORDS * self.words.len() / SPILLED_SHARE;
+        let too_many = spills >= self.words.as_slice().len() / SPILLED_SHARE;
         if too_many && self.level + 1 < L::LEVELS.len() {
             self.widen();
         }
@@ -233,9 +233,9 @@ impl<L: Layout> Words<L> {
     }
 }
 
-/// Lines for this many counters, so many to a word.
-fn lines_for(lanes: u32, len: usize) -> usize {
-    len.div_ceil(lanes as usize).div_ceil(LINE_WORDS)
+/// Words for this many counters, so many to a word, in whole lines.
+fn words_for(lanes: u32, len: usize) -> usize {
+    len.div_ceil(lanes as usize).next_multiple_of(LINE_WORDS)
 }
 
 #[cfg(test)]

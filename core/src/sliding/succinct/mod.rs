@@ -1,0 +1,276 @@
+//! The last n insertions in the fewest bits we know how to reach.
+//!
+//! Keep a short fingerprint of every insertion in a succinct dictionary, with the number of its
+//! generation as data; a repeated key gets a new number; what is c generations old is removed. Naor
+//! and Yogev, *Sliding Bloom Filters*, section 2.
+//!
+//! Worked example: a window of 1,000,000 at 1%. Seven generations, so three bits of tag; about 1.07
+//! million entries are stored at any time, in bins of 64 slots at load 0.90, with 97 buckets per
+//! bin
+//! and 6 bits of remainder: one chance in 6208 per entry of the bin, of which there are 58. The
+//! heap
+//! is 14.5 bits per item of the window.
+//!
+//! What we changed: generations end bin by bin ([`Generations`]), and the dictionary is ours
+//! ([`Dictionary`]). `docs/sliding.md` draws the layout.
+//!
+//! What is not guaranteed: the error, if hashes are not random. The dictionary may then run out of
+//! room: it reports too much for a while, never too little, and [`Sliding::lost`] tells.
+
+mod generations;
+mod parameters;
+
+pub use generations::Generations;
+pub use parameters::SlidingParameters;
+
+use std::ops::RangeInclusive;
+
+use crate::bits::{Isa, vectorized};
+use crate::blueprint::{Blueprint, Structure, Unfit};
+use crate::codec::{Reader, Writer};
+use crate::dictionary::work::{Uncounted, Work};
+use crate::dictionary::{Dictionary, Fault, Place, Repeat, Seen, Stats, Tags};
+use crate::error::Error;
+use crate::filter::{BATCH, Filter, Membership};
+use crate::plan::{Goal, Limit};
+use crate::window::{Slack, Time, Window};
+
+/// Remembers the last n insertions.
+#[derive(Debug, Clone)]
+pub struct Sliding {
+    parameters: SlidingParameters,
+    generations: Generations,
+    dictionary: Dictionary,
+}
+
+impl Sliding {
+    /// An empty filter.
+    pub fn new(parameters: SlidingParameters) -> Self {
+        let dictionary = Dictionary::new(parameters.shape, parameters.lifetime());
+        Sliding { parameters, generations: parameters.clock(), dictionary }
+    }
+
+    /// The generation in which the key was last inserted, as the least and most insertions since,
+    /// zero for the last one; `None` if it is not in the window.
+    pub fn approximate_age_hash(&self, hash: u64) -> Option<RangeInclusive<u64>> {
+        let place = self.parameters.shape.place(hash);
+        match vectorized!(self.dictionary.level(), |isa| self.dictionary.find(
+            isa,
+            place,
+            &mut Uncounted
+        )) {
+            Seen::No => None,
+            Seen::Perhaps => {
+                Some(0..=generations::reach(self.parameters.window, self.parameters.generations))
+            }
+            Seen::Yes(tag) => {
+                let (least, most) = self.generations.age(place.bin, tag);
+                Some(least..=most)
+            }
+        }
+    }
+
+    /// Estimated number of different keys in the window.
+    pub fn distinct(&self) -> f64 {
+        let past = self.dictionary.due() as f64 * self.generations.past_the_window();
+        // Different elements with equal fingerprints are stored once.
+        let fingerprints = self.parameters.shape.fingerprints();
+        let stored = (self.dictionary.len() as f64 - past).min(fingerprints - 0.5);
+        -fingerprints * (-stored / fingerprints).ln_1p()
+    }
+
+    /// Insertions since the beginning, repeats included.
+    pub fn insertions(&self) -> u64 {
+        self.generations.elements()
+    }
+
+    /// Bins that one insert sweeps at most, beside the one it inserts into.
+    pub fn most_sweeps(&self) -> u64 {
+        self.generations.most_sweeps()
+    }
+
+    /// Entries that found no room, ever. Answers stay one-sided, see [`crate::dictionary`].
+    pub fn lost(&self) -> u64 {
+        self.dictionary.lost()
+    }
+
+    /// Sizes of the second level, counted.
+    pub fn stats(&self) -> Stats {
+        self.dictionary.stats()
+    }
+
+    /// Checks every invariant.
+    pub fn validate(&self) -> Result<(), Fault> {
+        let due = |bin| self.generations.after(self.generations.tag_of(bin));
+        self.dictionary.validate(self.parameters.generations + 1, due)
+    }
+
+    /// Uses plain Rust from now on; slower, equal in all else.
+    #[doc(hidden)]
+    pub fn without_vectors(self) -> Self {
+        Self { dictionary: self.dictionary.without_vectors(), ..self }
+    }
+
+    /// An insert whose memory accesses are counted.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn insert_counted(&mut self, hash: u64, repeat: Repeat, work: &mut impl Work) -> bool {
+        vectorized!(self.dictionary.level(), |isa| {
+            let place = self.parameters.shape.place(hash);
+            // On its way while another bin is swept.
+            self.dictionary.prefetch(place);
+            self.insert_place(isa, place, repeat, work)
+        })
+    }
+
+    /// A lookup whose memory accesses are counted.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn contains_counted(&self, hash: u64, work: &mut impl Work) -> bool {
+        vectorized!(self.dictionary.level(), |isa| {
+            let place = self.parameters.shape.place(hash);
+            self.dictionary.contains(isa, place, work)
+        })
+    }
+
+    fn insert_batch(&mut self, hashes: &[u64], repeat: Repeat, new: &mut [bool]) {
+        assert_eq!(hashes.len(), new.len(), "one answer per hash");
+        vectorized!(self.dictionary.level(), |isa| {
+            for (hashes, new) in hashes.chunks(BATCH).zip(new.chunks_mut(BATCH)) {
+                let places = self.fetch(hashes);
+                for (&place, new) in places.iter().zip(new) {
+                    *new = self.insert_place(isa, place, repeat, &mut Uncounted);
+                }
+            }
+        });
+    }
+
+    #[inline(always)]
+    fn insert_place<I: Isa>(
+        &mut self,
+        isa: I,
+        place: Place,
+        repeat: Repeat,
+        work: &mut impl Work,
+    ) -> bool {
+        let dictionary = &mut self.dictionary;
+        self.generations.advance(|bin, expired, due| {
+            dictionary.sweep(isa, bin, expired, due, work);
+        });
+        let now = self.generations.tag_of(place.bin);
+        let tags = Tags { now, due: self.generations.after(now) };
+        dictionary.insert(isa, place, tags, repeat, work) == Seen::No
+    }
+
+    /// The places of up to [`BATCH`] hashes, on their way into the cache.
+    #[inline(always)]
+    fn fetch(&self, hashes: &[u64]) -> [Place; BATCH] {
+        let mut places = [Place { bin: 0, bucket: 0, remainder: 0 }; BATCH];
+        for (place, &hash) in places.iter_mut().zip(hashes) {
+            *place = self.parameters.shape.place(hash);
+            self.dictionary.prefetch(*place);
+        }
+        places
+    }
+}
+
+impl Membership for Sliding {
+    #[inline]
+    fn insert_hash(&mut self, hash: u64, _now: Time) -> bool {
+        self.insert_counted(hash, Repeat::Refresh, &mut Uncounted)
+    }
+
+    #[inline]
+    fn insert_new_hash(&mut self, hash: u64, _now: Time) -> bool {
+        self.insert_counted(hash, Repeat::Keep, &mut Uncounted)
+    }
+
+    #[inline]
+    fn contains_hash(&self, hash: u64, _now: Time) -> bool {
+        self.contains_counted(hash, &mut Uncounted)
+    }
+
+    #[inline]
+    fn prefetch_hash(&self, hash: u64) {
+        self.dictionary.prefetch(self.parameters.shape.place(hash));
+    }
+
+    fn insert_hashes(&mut self, hashes: &[u64], _now: Time, new: &mut [bool]) {
+        self.insert_batch(hashes, Repeat::Refresh, new);
+    }
+
+    fn insert_new_hashes(&mut self, hashes: &[u64], _now: Time, new: &mut [bool]) {
+        self.insert_batch(hashes, Repeat::Keep, new);
+    }
+
+    fn contains_hashes(&self, hashes: &[u64], _now: Time, seen: &mut [bool]) {
+        assert_eq!(hashes.len(), seen.len(), "one answer per hash");
+        vectorized!(self.dictionary.level(), |isa| {
+            for (hashes, seen) in hashes.chunks(BATCH).zip(seen.chunks_mut(BATCH)) {
+                let places = self.fetch(hashes);
+                for (&place, seen) in places.iter().zip(seen) {
+                    *seen = self.dictionary.contains(isa, place, &mut Uncounted);
+                }
+            }
+        });
+    }
+}
+
+impl Filter for Sliding {
+    fn blueprint(&self) -> &dyn Blueprint {
+        &self.parameters
+    }
+
+    fn heap_bytes(&self) -> u64 {
+        self.parameters.heap_bytes()
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        self.parameters.shape.false_positive_rate(self.dictionary.len() as f64)
+    }
+
+    fn write_payload(&self, out: &mut Writer) {
+        out.u64(self.generations.elements());
+        self.dictionary.write(out);
+    }
+}
+
+impl Structure for Sliding {
+    type Blueprint = SlidingParameters;
+
+    const NAME: &'static str = "sliding";
+    const FAMILY: u16 = 3;
+    const STRENGTH: &'static str =
+        "near the fewest bits possible, constant time, and it says how long ago";
+
+    fn propose(goal: &Goal) -> Result<SlidingParameters, Unfit> {
+        let Window::Last(window) = goal.window else {
+            return Err(Unfit("keeps windows by count only"));
+        };
+        if goal.counting || goal.removing {
+            return Err(Unfit("neither counts nor removes"));
+        }
+        let slack = match goal.slack {
+            Slack::Items(slack) => Some(slack),
+            Slack::Time(_) | Slack::Unlimited => None,
+        };
+        match goal.limit {
+            Limit::Error(rate) => SlidingParameters::with_error(window, slack, rate.get()),
+            Limit::Memory(memory) => SlidingParameters::with_memory(window, slack, memory.bytes()),
+        }
+    }
+
+    fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
+        let parameters = SlidingParameters::read(parameters)?;
+        let clock = parameters.clock().after_elements(payload.u64("insertions")?);
+        let due = |bin| clock.after(clock.tag_of(bin));
+        let dictionary = Dictionary::read(
+            parameters.shape,
+            parameters.lifetime(),
+            payload,
+            parameters.generations + 1,
+            due,
+        )?;
+        Ok(Self { parameters, generations: clock, dictionary })
+    }
+}
