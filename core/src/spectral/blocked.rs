@@ -96,10 +96,11 @@ impl Place for Blocked {
         poisson_mean(keys, |j| (-(j as f64 * stay).exp_m1()).powi(self.hashes as i32))
     }
 
-    fn taken_rate(&self, counters: &impl Counters) -> f64 {
+    fn reach_rate(&self, counters: &impl Counters, threshold: u64) -> f64 {
         let part = self.part();
         let lines = (0..self.lines as usize).map(|line| {
-            let taken = |start: usize| (start..start + part).filter(|&i| counters.get(i) > 0);
+            let taken =
+                |start: usize| (start..start + part).filter(|&i| counters.get(i) >= threshold);
             let first = line * COUNTERS_PER_LINE;
             let starts = (0..self.hashes as usize).map(|turn| first + turn * part);
             starts.map(|start| taken(start).count() as f64 / part as f64).product::<f64>()

@@ -12,24 +12,30 @@
 //! back what leaves it ([`SpectralWindow`]). We changed one thing: every hash has a row of its own,
 //! so that a key never meets one of its counters twice.
 //!
-//! What to do with it: [`aggregate`] over given keys, [`iceberg`] queries, joins between sites
+//! What to do with it: an [`Aggregate`] over given keys, [`Iceberg`] queries, joins between sites
 //! ([`bloomjoin`]), and estimates of their size ([`bifocal`]).
 //!
 //! What is not guaranteed: the error for more different keys than were expected.
 
 pub mod counters;
 
+mod aggregate;
 mod algebra;
+pub mod bifocal;
 mod blocked;
 mod blocked_parameters;
+pub mod bloomjoin;
+mod iceberg;
 mod parameters;
 mod place;
 pub mod rule;
 mod window;
 
+pub use aggregate::Aggregate;
 pub use algebra::check_alike;
 pub use blocked::{Blocked, MOST_HASHES_IN_LINE};
 pub use blocked_parameters::BlockedParameters;
+pub use iceberg::{Heavy, Iceberg};
 pub use parameters::{SpectralParameters, Storage, hashes_for};
 pub use place::{Indices, MOST_HASHES, Place, Rows};
 pub use rule::Rule;
@@ -160,6 +166,11 @@ impl<C: Counters, D: Design> Spectral<C, D> {
         Ok(())
     }
 
+    /// Chance, at this moment, that a key never seen seems to have been seen at least so often.
+    pub fn reach_rate(&self, threshold: u64) -> f64 {
+        self.place.reach_rate(&self.counters, threshold)
+    }
+
     /// The counters, for measuring.
     pub fn counters(&self) -> &C {
         &self.counters
@@ -267,7 +278,7 @@ impl<C: Counters, D: Design> Filter for Spectral<C, D> {
     }
 
     fn false_positive_rate(&self) -> f64 {
-        self.place.taken_rate(&self.counters)
+        self.place.reach_rate(&self.counters, 1)
     }
 
     fn write_payload(&self, out: &mut Writer) {

@@ -80,8 +80,8 @@ pub trait Place: Copy + std::fmt::Debug + PartialEq + Send + Sync + 'static {
     /// counted.
     fn collision_rate(&self, items: u64) -> f64;
 
-    /// The same, from the counters there are.
-    fn taken_rate(&self, counters: &impl Counters) -> f64;
+    /// Chance that all counters of a key never seen are at least so large, from those there are.
+    fn reach_rate(&self, counters: &impl Counters, threshold: u64) -> f64;
 }
 
 /// A row of counters for each hash, so that no two counters of a key are the same one.
@@ -158,9 +158,10 @@ impl Place for Rows {
         taken.powi(self.hashes as i32)
     }
 
-    fn taken_rate(&self, counters: &impl Counters) -> f64 {
+    fn reach_rate(&self, counters: &impl Counters, threshold: u64) -> f64 {
         let width = self.width as usize;
-        let taken = |row: usize| (row * width..(row + 1) * width).filter(|&i| counters.get(i) > 0);
+        let taken =
+            |row: usize| (row * width..(row + 1) * width).filter(|&i| counters.get(i) >= threshold);
         let rows = (0..self.hashes as usize).map(|row| taken(row).count() as f64 / width as f64);
         rows.product()
     }

@@ -119,7 +119,8 @@ impl<L: Layout> Counters for Words<L> {
     }
 
     fn heap_bytes(&self) -> u64 {
-        Aligned::<u64>::heap_bytes_for(self.words.as_slice().len()) + 8 * self.spilled.capacity() as u64
+        Aligned::<u64>::heap_bytes_for(self.words.as_slice().len())
+            + 8 * self.spilled.capacity() as u64
     }
 
     fn heap_bytes_for(len: usize) -> u64 {
