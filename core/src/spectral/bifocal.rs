@@ -1,34 +1,60 @@
-//! How large a join will be, from two filters and a sample: bifocal sampling.
+//! How large a join will be, from two filters and two samples: bifocal sampling.
 //!
 //! A sample alone misses what is rare in it but frequent in the other relation. So keys are told
-//! apart: *dense* keys, with at least √n rows, are all found in a sample of √n log n rows, and their
-//! joins are added up; for *sparse* keys every sampled row asks how often its key occurs in the
-//! other relation, and the answers are scaled up. With 10,000 rows a key is dense from 100 rows on.
+//! apart: *dense* keys, with at least √n rows in their relation, are all found in a sample of
+//! √n log n rows, and their joins are added up; for keys that are *sparse* in both, every sampled
+//! row asks how often its key occurs in the other relation, and the answers are scaled up. With
+//! 10,000 rows a key is dense from 100 rows on.
 //!
 //! Ganguly, Gibbons, Matias and Silberschatz 1996, with filters as the indexes that answer: the
-//! paper's section 5.4. We changed one thing: they also sample the other relation, to find which
-//! dense keys are dense there too; a filter over it knows that of every key. Counts are never too
-//! small, which makes the estimate slightly too large.
+//! paper's section 5.4. We changed one thing: they add up only keys that are dense in both relations
+//! and sample all others; a filter over each relation knows the partners of every dense key. Counts
+//! are never too small, which makes the estimate slightly too large.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use crate::filter::Counting;
 use crate::hash::{Seed, reduce, remix};
 use crate::window::Time;
 
-/// About how many rows the join of two relations has: from a sample of one, and filters over the
-/// keys of both.
-pub fn join_size(sample: &Sample, ours: &dyn Counting, theirs: &dyn Counting) -> f64 {
-    let here = |hash| ours.count_hash(hash, Time::ZERO) as f64;
-    let there = |hash| theirs.count_hash(hash, Time::ZERO) as f64;
-    let least_dense = (sample.offered as f64).sqrt();
-    let (dense, sparse): (Vec<u64>, Vec<u64>) =
-        sample.kept.iter().partition(|&&hash| here(hash) >= least_dense);
-    let dense: BTreeSet<u64> = dense.into_iter().collect();
-    let of_dense: f64 = dense.into_iter().map(|hash| here(hash) * there(hash)).sum();
-    let of_sampled: f64 = sparse.into_iter().map(there).sum();
-    let rows_per_sampled = sample.offered as f64 / sample.kept.len().max(1) as f64;
-    of_dense + of_sampled * rows_per_sampled
+/// One relation: a filter over its keys, and a sample of them.
+#[derive(Clone, Copy)]
+pub struct Relation<'a> {
+    /// Counted the key of every row.
+    pub counter: &'a dyn Counting,
+    /// Was offered the key of every row.
+    pub sample: &'a Sample,
+}
+
+impl Relation<'_> {
+    fn rows(&self, hash: u64) -> f64 {
+        self.counter.count_hash(hash, Time::ZERO) as f64
+    }
+
+    fn is_dense(&self, hash: u64) -> bool {
+        self.rows(hash) >= (self.sample.offered as f64).sqrt()
+    }
+
+    fn dense_keys(&self) -> impl Iterator<Item = u64> {
+        self.sample.kept.iter().copied().filter(|&hash| self.is_dense(hash))
+    }
+}
+
+impl fmt::Debug for Relation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Relation").field("sample", self.sample).finish_non_exhaustive()
+    }
+}
+
+/// About how many rows the join of two relations has.
+pub fn join_size(ours: Relation<'_>, theirs: Relation<'_>) -> f64 {
+    let dense: BTreeSet<u64> = ours.dense_keys().chain(theirs.dense_keys()).collect();
+    let of_dense: f64 = dense.into_iter().map(|hash| ours.rows(hash) * theirs.rows(hash)).sum();
+    let sampled = &ours.sample.kept;
+    let sparse = sampled.iter().filter(|&&hash| !ours.is_dense(hash) && !theirs.is_dense(hash));
+    let of_sparse: f64 = sparse.map(|&hash| theirs.rows(hash)).sum();
+    of_dense + of_sparse * ours.sample.offered as f64 / sampled.len().max(1) as f64
 }
 
 /// A uniform sample of a stream of keys, by their hashes, of a size given in advance.
@@ -90,25 +116,24 @@ mod tests {
     fn estimates_are_close() {
         for (skew, other) in [(0.0, 0.0), (1.0, 0.5), (1.0, 1.0), (1.5, 0.0), (0.0, 1.5)] {
             let rows = 40_000;
-            let mut sample = Sample::new(Sample::size_for(rows), Seed(1));
-            let relation = |start: usize, skew, sample: &mut Sample| {
+            let relation = |seed: u64, skew| {
                 let mut counter = Lately::ever().counting().expected_items(3_000).build().unwrap();
+                let mut sample = Sample::new(Sample::size_for(rows), Seed(seed));
                 let mut truth = Counts::new();
                 // The same alphabet for both relations, from different parts of a stream.
-                for key in streams::zipf(3_000, skew, 7).skip(start).take(rows as usize) {
+                let keys = streams::zipf(3_000, skew, 7).skip(seed as usize * 100_000);
+                for key in keys.take(rows as usize) {
                     sample.offer(counter.hashing().hash(&key.to_le_bytes()));
                     counter.insert(key.to_le_bytes());
                     truth.add(key, 1);
                 }
-                (counter, truth)
+                (counter, sample, truth)
             };
-            let (ours, counts) = relation(0, skew, &mut sample);
-            let (theirs, partners) = relation(100_000, other, &mut Sample::new(0, Seed(0)));
-            let truth: u64 = counts.iter().map(|(key, count)| count * partners.count(key)).sum();
+            let (a, b) = (relation(0, skew), relation(1, other));
+            let truth: u64 = a.2.iter().map(|(key, count)| count * b.2.count(key)).sum();
             let estimate = join_size(
-                &sample,
-                ours.filter().counting().unwrap(),
-                theirs.filter().counting().unwrap(),
+                Relation { counter: a.0.filter().counting().unwrap(), sample: &a.1 },
+                Relation { counter: b.0.filter().counting().unwrap(), sample: &b.1 },
             );
             let ratio = estimate / truth as f64;
             assert!((0.9..1.1).contains(&ratio), "{skew} {other}: {ratio}");
