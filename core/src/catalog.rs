@@ -12,6 +12,8 @@ use crate::filter::Filter;
 use crate::growing::{Growing, GrowingLayers, GrowingTails};
 use crate::plan::Goal;
 use crate::sliding::{AgePartitioned, DoubleBuffer, Sliding, TimeLimited};
+use crate::spectral::counters::Bytes;
+use crate::spectral::{self, BlockedParameters, Spectral, SpectralWindow};
 
 /// Every structure, in the order in which they are listed to people.
 pub static CATALOG: &[Row] = &[
@@ -23,6 +25,9 @@ pub static CATALOG: &[Row] = &[
     Row::of::<Growing>(),
     Row::of::<GrowingTails>(),
     Row::of::<GrowingLayers>(),
+    spectral::ROW,
+    Row::of::<Spectral<Bytes, BlockedParameters>>(),
+    Row::of::<SpectralWindow>(),
 ];
 
 /// Reads a filter from its parameters and its payload.

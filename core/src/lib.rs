@@ -19,6 +19,7 @@ pub mod plan;
 pub mod probability;
 pub mod quantity;
 pub mod sliding;
+pub mod spectral;
 pub mod split_block;
 
 pub use blueprint::{Blueprint, Structure, Unfit};

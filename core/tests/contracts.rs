@@ -146,7 +146,34 @@ fn windows_by_time_are_forgotten_without_an_insertion() {
 
 #[test]
 fn counts_are_never_too_small_and_seldom_too_large() {
-    on_all_and_model(Subject::counts_sightings, counting::never_undercounts);
-    must_catch_flaw(Flaw::Undercounts, counting::never_undercounts);
-    must_catch_flaw(Flaw::Overcounts, counting::never_undercounts);
+    on_all_and_model(Subject::counts_sightings, counting::counts_are_right);
+    must_catch_flaw(Flaw::Undercounts, counting::counts_are_right);
+    must_catch_flaw(Flaw::Overcounts, counting::counts_are_right);
+    must_catch_flaw(Flaw::NeverSlides, counting::counts_are_right);
+}
+
+#[test]
+fn what_is_taken_back_is_gone_and_nothing_else() {
+    on_all_and_model(Subject::takes_back, counting::takes_back);
+    must_catch_flaw(Flaw::KeepsWhatIsTakenBack, counting::takes_back);
+    must_catch_flaw(Flaw::TakesBackTooMuch, counting::takes_back);
+    must_catch_flaw(Flaw::TakesBackWhatIsNotThere, counting::takes_back);
+}
+
+#[test]
+fn what_cannot_be_taken_back_is_refused() {
+    on_every(Subject::keeps_sightings, counting::refuses_to_take_back);
+    must_catch_flaw(Flaw::TakesBackSecretly, counting::refuses_to_take_back);
+}
+
+#[test]
+fn halves_of_a_stream_merge_into_the_whole() {
+    on_all_and_model(Subject::combines, counting::merges_and_multiplies);
+    must_catch_flaw(Flaw::LosesWhenCombining, counting::merges_and_multiplies);
+}
+
+#[test]
+fn filters_not_built_alike_are_not_combined() {
+    on_all_and_model(Subject::counts_sightings, counting::refuses_to_combine);
+    must_catch_flaw(Flaw::CombinesWithAnything, counting::refuses_to_combine);
 }
