@@ -153,8 +153,8 @@ fn counts_are_never_too_small_and_seldom_too_large() {
 }
 
 #[test]
-fn what_is_taken_back_is_gone_and_nothing_else() {
-    on_all_and_model(Subject::takes_back, counting::takes_back);
+fn sightings_taken_back_are_gone_and_nothing_else() {
+    on_all_and_model(Subject::takes_back_sightings, counting::takes_back);
     must_catch_flaw(Flaw::KeepsWhatIsTakenBack, counting::takes_back);
     must_catch_flaw(Flaw::TakesBackTooMuch, counting::takes_back);
     must_catch_flaw(Flaw::TakesBackWhatIsNotThere, counting::takes_back);

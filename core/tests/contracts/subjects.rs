@@ -65,13 +65,13 @@ impl Subject {
     }
 
     /// Whether it says how often, and can take back.
-    pub fn takes_back(&self) -> bool {
+    pub fn takes_back_sightings(&self) -> bool {
         self.counts_sightings() && (self.build)(0).as_removing().is_some()
     }
 
     /// Whether it says how often, and cannot take back.
     pub fn keeps_sightings(&self) -> bool {
-        self.counts_sightings() && !self.takes_back()
+        self.counts_sightings() && !self.takes_back_sightings()
     }
 
     /// Whether it says how often, and can be combined with another.
