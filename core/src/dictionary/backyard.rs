@@ -246,14 +246,14 @@ impl Backyard {
     /// Planes of tag, bucket, remainder and home, in this order.
     #[inline(always)]
     fn planes(&self, room: &Room) -> &[planes::Plane] {
-        let bytes = PLANES..self.bytes_of(room.home_bits);
-        planes::of(&self.bytes.as_slice()[room.at..][bytes])
+        let end = room.at + self.bytes_of(room.home_bits);
+        planes::of(self.bytes.range(room.at + PLANES..end))
     }
 
     #[inline(always)]
     fn planes_mut(&mut self, room: &Room) -> &mut [planes::Plane] {
-        let bytes = PLANES..self.bytes_of(room.home_bits);
-        planes::of_mut(&mut self.bytes.as_mut_slice()[room.at..][bytes])
+        let end = room.at + self.bytes_of(room.home_bits);
+        planes::of_mut(self.bytes.range_mut(room.at + PLANES..end))
     }
 
     #[inline(always)]
