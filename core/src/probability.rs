@@ -31,6 +31,34 @@ pub fn poisson_mean(mean: f64, f: impl Fn(u64) -> f64) -> f64 {
     sum / weights
 }
 
+/// `P(Poisson > j)` for j = 0, 1, 2, ... until it no longer matters. Sums to the mean.
+pub fn poisson_tails(mean: f64) -> Vec<f64> {
+    let most = (mean + 8.0 * mean.sqrt() + 24.0) as usize;
+    // From the far end down, relative to the mode's weight, so that nothing underflows.
+    let mode = mean.floor() as usize;
+    let mut weights = vec![0.0; most + 1];
+    weights[mode] = 1.0;
+    for j in (0..mode).rev() {
+        weights[j] = weights[j + 1] * (j + 1) as f64 / mean;
+    }
+    for j in mode + 1..=most {
+        weights[j] = weights[j - 1] * mean / j as f64;
+    }
+    let total: f64 = weights.iter().sum();
+    let mut tail = 0.0;
+    let mut tails = vec![0.0; most + 1];
+    for j in (0..=most).rev() {
+        tails[j] = tail;
+        tail += weights[j] / total;
+    }
+    tails
+}
+
+/// The mean of `e^-t` over `0..x`: `(1 - e^-x) / x`.
+pub fn mean_decay(x: f64) -> f64 {
+    if x < 1e-12 { 1.0 } else { -(-x).exp_m1() / x }
+}
+
 /// Relative weight below which a term cannot change a rate of 1e-9 in its ninth digit.
 const NEGLIGIBLE: f64 = 1e-20;
 
@@ -47,6 +75,15 @@ mod tests {
             assert!((square - mean * (mean + 1.0)).abs() <= 1e-9 * square);
             let empty = poisson_mean(mean, |j| f64::from(j == 0));
             assert!((empty - (-mean).exp()).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn poisson_tails_sum_to_the_mean_and_start_at_not_nothing() {
+        for mean in [0.0, 0.01, 1.0, 30.0, 2e4] {
+            let tails = poisson_tails(mean);
+            assert!((tails.iter().sum::<f64>() - mean).abs() <= 1e-9 * mean.max(1.0), "{mean}");
+            assert!((tails[0] - (1.0 - (-mean).exp())).abs() < 1e-9, "{mean}");
         }
     }
 }

@@ -4,6 +4,8 @@
 //! with b = 5, integer 12 is bits 60..65: four bits at the top of word 0 and one at the bottom of
 //! word 1.
 
+use super::prefetch::prefetch;
+
 /// Integers of `width` bits each, 1 to 64.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packed {
@@ -92,6 +94,31 @@ impl Packed {
         }
     }
 
+    /// Makes `len` integers from `start` on zero.
+    ///
+    /// # Panics
+    ///
+    /// If that range is out of bounds.
+    pub fn clear(&mut self, start: usize, len: usize) {
+        assert!(start + len <= self.len);
+        let (from, to) = (start * self.width as usize, (start + len) * self.width as usize);
+        let (first, last) = (from / 64, to / 64);
+        let (below, above) = (!(u64::MAX << (from % 64)), u64::MAX << (to % 64));
+        if first == last {
+            self.words[first] &= below | above;
+        } else {
+            self.words[first] &= below;
+            self.words[first + 1..last].fill(0);
+            self.words[last] &= above;
+        }
+    }
+
+    /// Starts loading the integer at `index`.
+    #[inline]
+    pub fn prefetch(&self, index: usize) {
+        prefetch(&self.words, index * self.width as usize / 64);
+    }
+
     /// Whether some integer equals `value`.
     pub fn contains(&self, value: u64) -> bool {
         (0..self.len).any(|index| self.get(index) == value)
@@ -137,6 +164,25 @@ mod tests {
                 assert_eq!(found, plain, "width {width}, len {len}");
                 let words = packed.as_words().to_vec();
                 assert_eq!(Packed::from_words(width, len, words), Some(packed));
+            }
+        }
+    }
+
+    #[test]
+    fn clearing_a_range_leaves_the_rest() {
+        for width in [1, 5, 7, 64] {
+            let filled = |len| {
+                let mut packed = Packed::new(width, len);
+                (0..len).for_each(|index| packed.set(index, u64::MAX));
+                packed
+            };
+            for (start, len) in [(0, 0), (0, 200), (3, 9), (12, 1), (63, 65), (128, 72), (200, 0)] {
+                let mut packed = filled(200);
+                packed.clear(start, len);
+                for index in 0..200 {
+                    let kept = !(start..start + len).contains(&index);
+                    assert_eq!(packed.get(index) != 0, kept, "{width} {start} {len} {index}");
+                }
             }
         }
     }

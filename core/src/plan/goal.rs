@@ -27,6 +27,9 @@ pub struct Goal {
     /// How many keys are expected in the window where the window itself does not say it. A hint:
     /// it sizes plans, and promises hold whatever comes.
     pub expected_items: Option<u64>,
+    /// How many different keys there are, if that is known: it sharpens what is expected of
+    /// structures in a given memory.
+    pub alphabet: Option<u64>,
     /// Whether it must answer how often.
     pub counting: bool,
     /// Whether insertions must be taken back.
@@ -62,6 +65,7 @@ impl Goal {
             limit: limit.into(),
             slack: Slack::Unlimited,
             expected_items: None,
+            alphabet: None,
             counting: false,
             removing: false,
         }
