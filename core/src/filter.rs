@@ -157,12 +157,12 @@ impl Mistakes {
         self.false_positives + self.false_negatives
     }
 
-    /// Half way between these and others.
-    pub fn mean(self, other: Self) -> Self {
-        Self {
-            false_positives: f64::midpoint(self.false_positives, other.false_positives),
-            false_negatives: f64::midpoint(self.false_negatives, other.false_negatives),
-        }
+    /// Their mean, by weights that sum to 1.
+    pub fn mean_of(weighted: impl IntoIterator<Item = (f64, Mistakes)>) -> Self {
+        weighted.into_iter().fold(Self::default(), |mean, (weight, mistakes)| Self {
+            false_positives: mean.false_positives + weight * mistakes.false_positives,
+            false_negatives: mean.false_negatives + weight * mistakes.false_negatives,
+        })
     }
 }
 

@@ -54,6 +54,27 @@ pub fn poisson_tails(mean: f64) -> Vec<f64> {
     tails
 }
 
+/// At most `count` values, with weights, that stand for a Poisson variable in the mean of a smooth
+/// function: neighbours are merged into groups of like weight, each at its own mean.
+pub fn poisson_nodes(mean: f64, count: usize) -> Vec<(f64, f64)> {
+    let tails = poisson_tails(mean);
+    let mut nodes = Vec::with_capacity(count);
+    let (mut weight, mut sum, mut above) = (0.0, 0.0, 1.0);
+    for (j, &tail) in tails.iter().enumerate() {
+        let chance = above - tail;
+        above = tail;
+        weight += chance;
+        sum += chance * j as f64;
+        if weight * count as f64 >= 1.0 || j + 1 == tails.len() {
+            if weight > 0.0 {
+                nodes.push((weight, sum / weight));
+            }
+            (weight, sum) = (0.0, 0.0);
+        }
+    }
+    nodes
+}
+
 /// The mean of `e^-t` over `0..x`: `(1 - e^-x) / x`.
 pub fn mean_decay(x: f64) -> f64 {
     if x < 1e-12 { 1.0 } else { -(-x).exp_m1() / x }
@@ -84,6 +105,17 @@ mod tests {
             let tails = poisson_tails(mean);
             assert!((tails.iter().sum::<f64>() - mean).abs() <= 1e-9 * mean.max(1.0), "{mean}");
             assert!((tails[0] - (1.0 - (-mean).exp())).abs() < 1e-9, "{mean}");
+        }
+    }
+
+    #[test]
+    fn poisson_nodes_keep_the_mean() {
+        for mean in [0.0, 0.3, 5.0, 40.0] {
+            let nodes = poisson_nodes(mean, 8);
+            assert!(nodes.len() <= 9);
+            let weights: f64 = nodes.iter().map(|(weight, _)| weight).sum();
+            let found: f64 = nodes.iter().map(|(weight, value)| weight * value).sum();
+            assert!((weights - 1.0).abs() < 1e-9 && (found - mean).abs() < 1e-6 * (1.0 + mean));
         }
     }
 }

@@ -5,13 +5,14 @@
 //! inside its window.
 
 use super::detector::{Identity, Subfilter};
-use super::law::Stream;
+use super::law::{Crowd, Stream};
 use super::random::Random;
 use crate::bits::Packed;
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::Mistakes;
 use crate::hash::{reduce, remix};
+use crate::probability::poisson_nodes;
 
 /// A Bloom filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,9 +85,22 @@ impl Subfilter for PlainBloom {
         self.set(cells, base, hash)
     }
 
-    fn after(&self, n: f64, stream: Stream) -> Mistakes {
-        let false_positives = self.false_positive_rate(stream.distinct(n));
+    fn after(&self, n: f64, _last: f64, stream: Stream, crowd: Crowd) -> Mistakes {
+        // In a given crowd every copy counts; of all keys, only different ones do.
+        let single = stream.rate > 0.0 && self.hashes == 1;
+        let keys = if single { crowd.density * n } else { stream.distinct(n) };
+        let false_positives = self.false_positive_rate(keys);
         Mistakes { false_positives, false_negatives: 0.0 }
+    }
+
+    fn crowds(&self, stream: Stream) -> Vec<(f64, Crowd)> {
+        // A key with several bits meets several crowds, which even out.
+        if stream.rate == 0.0 || self.hashes > 1 {
+            return vec![(1.0, Crowd::AVERAGE)];
+        }
+        let rivals = 1.0 / (stream.rate * self.bits as f64);
+        let nodes = poisson_nodes(rivals, 12).into_iter();
+        nodes.map(|(weight, k)| (weight, Crowd { density: k / rivals, likeness: 1.0 })).collect()
     }
 
     fn estimate(&self, cells: &Packed, base: usize) -> f64 {

@@ -10,7 +10,7 @@ use std::fmt::Debug;
 
 use super::chain::{CellLaw, Chain};
 use super::detector::{Detector, Identity, Subfilter};
-use super::law::Stream;
+use super::law::{Crowd, Stream};
 use super::random::Random;
 use crate::bits::Packed;
 use crate::codec::{Reader, Writer};
@@ -27,7 +27,7 @@ pub trait Fingerprints: Copy + Debug + PartialEq + Send + Sync + 'static {
     /// How its rows are updated, unless told otherwise.
     const UPDATE: Update;
 
-    /// All worth trying.
+    /// All worth trying, shortest first.
     fn candidates() -> Vec<Self>;
 
     /// Bits of a fingerprint, 1 to 32.
@@ -81,28 +81,31 @@ impl Update {
         Update::Renew,
     ];
 
-    /// What rivals do to a fingerprint in a row of `k` buckets, when two agree with chance `q`.
-    pub fn chain(self, k: u32, q: f64) -> Chain {
+    /// What rivals do to a fingerprint in a row of `k` buckets, when a rival brings the same one
+    /// with chance `same`, and a given other one that is stored with chance `like`.
+    pub fn chain(self, k: u32, same: f64, like: f64) -> Chain {
         match self {
-            Update::KeepRandom => keep_random(k as usize, q),
-            Update::AgainRandom => again_random(k as usize, q),
-            Update::KeepQueue | Update::AgainQueue | Update::Renew => queue(self, k as usize, q),
+            Update::KeepRandom => keep_random(k as usize, same, like),
+            Update::AgainRandom => again_random(k as usize, same),
+            Update::KeepQueue | Update::AgainQueue | Update::Renew => {
+                queue(self, k as usize, same, like)
+            }
         }
     }
 }
 
 /// State: how many pushes away from the newest place, up to `k`, which is out.
-fn queue(update: Update, k: usize, q: f64) -> Chain {
-    let mut rival = vec![(k, 0, q), (k, k, 1.0 - q)];
+fn queue(update: Update, k: usize, same: f64, like: f64) -> Chain {
+    let mut rival = vec![(k, 0, same), (k, k, 1.0 - same)];
     for place in 0..k {
-        let newer = place as f64 * q;
         let (renewed, pushed) = match update {
-            Update::AgainQueue => (q, 1.0 - q),
-            // Among all k, nothing moves.
-            Update::KeepQueue => (0.0, (1.0 - k as f64 * q).max(0.0)),
+            Update::AgainQueue => (same, 1.0 - same),
+            // Of all k that are there, none is moved.
+            Update::KeepQueue => (0.0, 1.0 - same - (k - 1) as f64 * like),
             // Those that were newer anyway do not push it; its own likeness brings it to the front.
-            _ => (q, (1.0 - q - newer).max(0.0)),
+            _ => (same, 1.0 - same - place as f64 * like),
         };
+        let pushed = pushed.max(0.0);
         rival.push((place, 0, renewed));
         rival.push((place, place + 1, pushed));
         rival.push((place, place, 1.0 - renewed - pushed));
@@ -114,21 +117,21 @@ fn queue(update: Update, k: usize, q: f64) -> Chain {
 }
 
 /// State: buckets in use, `0..=k` when the fingerprint is not among them, then `1..=k` when it is.
-fn keep_random(k: usize, q: f64) -> Chain {
+fn keep_random(k: usize, same: f64, like: f64) -> Chain {
     let mut rival = Vec::new();
     let mut itself = Vec::new();
     let present = |used: usize| k + used;
     for used in 0..=k {
-        let others = (used as f64 * q).min(1.0 - q);
+        let others = (used as f64 * like).min(1.0 - same);
         let grown = (used + 1).min(k);
-        rival.push((used, present(grown), q));
+        rival.push((used, present(grown), same));
         rival.push((used, used, others));
-        rival.push((used, grown, 1.0 - q - others));
+        rival.push((used, grown, 1.0 - same - others));
         itself.push((used, present(grown), 1.0));
     }
     for used in 1..=k {
         let here = present(used);
-        let new = (1.0 - used as f64 * q).max(0.0);
+        let new = (1.0 - same - (used - 1) as f64 * like).max(0.0);
         let lost = if used == k { new / k as f64 } else { 0.0 };
         rival.push((here, k, lost));
         rival.push((here, present((used + 1).min(k)), new - lost));
@@ -139,33 +142,21 @@ fn keep_random(k: usize, q: f64) -> Chain {
     Chain { stored, empty: 0, rival, itself }
 }
 
-/// State: buckets in use and copies of the fingerprint among them, `used (used + 1) / 2 + copies`.
-fn again_random(k: usize, q: f64) -> Chain {
-    let state = |used: usize, copies: usize| used * (used + 1) / 2 + copies;
+/// State: copies of the fingerprint in a full row.
+fn again_random(k: usize, same: f64) -> Chain {
     let mut rival = Vec::new();
     let mut itself = Vec::new();
-    for used in 0..=k {
-        for copies in 0..=used {
-            let here = state(used, copies);
-            if used < k {
-                rival.push((here, state(used + 1, copies + 1), q));
-                rival.push((here, state(used + 1, copies), 1.0 - q));
-                itself.push((here, state(used + 1, copies + 1), 1.0));
-            } else {
-                // A random bucket is overwritten: one of the copies, or another.
-                let own = copies as f64 / k as f64;
-                let more = state(k, (copies + 1).min(k));
-                let fewer = state(k, copies.saturating_sub(1));
-                rival.push((here, more, q * (1.0 - own)));
-                rival.push((here, fewer, (1.0 - q) * own));
-                rival.push((here, here, q * own + (1.0 - q) * (1.0 - own)));
-                itself.push((here, more, 1.0 - own));
-                itself.push((here, here, own));
-            }
-        }
+    for copies in 0..=k {
+        // A random bucket is overwritten: one of the copies, or another.
+        let own = copies as f64 / k as f64;
+        let (fewer, more) = (copies.saturating_sub(1), (copies + 1).min(k));
+        rival.push((copies, more, same * (1.0 - own)));
+        rival.push((copies, fewer, (1.0 - same) * own));
+        rival.push((copies, copies, same * own + (1.0 - same) * (1.0 - own)));
+        itself.push((copies, more, 1.0 - own));
+        itself.push((copies, copies, own));
     }
-    let copies = (0..=k).flat_map(|used| 0..=used);
-    Chain { stored: copies.map(|copies| copies > 0).collect(), empty: 0, rival, itself }
+    Chain { stored: (0..=k).map(|copies| copies > 0).collect(), empty: 0, rival, itself }
 }
 
 /// A table of rows of buckets.
@@ -189,17 +180,25 @@ impl<F: Fingerprints> Buckets<F> {
     }
 
     /// The error law.
-    pub fn law(&self) -> CellLaw {
-        let chain = self.update.chain(self.buckets, self.fingerprints.collision());
-        CellLaw { chain, cells: self.rows as f64 }
+    pub fn law(&self) -> CellLaw<impl Fn(f64, f64) -> Chain> {
+        let Self { buckets, update, .. } = *self;
+        CellLaw {
+            chain: move |same, like| update.chain(buckets, same, like),
+            collision: self.fingerprints.collision(),
+            cells: self.rows as f64,
+        }
     }
 
     /// The table within `bits` that errs least by `errors`.
     fn best_by(bits: u64, errors: impl Fn(&Self) -> f64) -> Option<Self> {
         /// More buckets make rows alike, and more to search; beyond these little is gained.
-        const BUCKETS: [u32; 9] = [1, 2, 3, 4, 6, 8, 12, 16, 24];
+        const BUCKETS: [u32; 11] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48];
+        /// Longer fingerprints tried in vain before the search ends.
+        const PATIENCE: u32 = 3;
         let mut best: Option<(f64, Self)> = None;
+        let mut in_vain = 0;
         for fingerprints in F::candidates() {
+            in_vain += 1;
             // The error has one minimum in the number of buckets: stop when it is passed.
             let mut least = f64::INFINITY;
             for buckets in BUCKETS {
@@ -207,11 +206,15 @@ impl<F: Fingerprints> Buckets<F> {
                 let found = errors(&table);
                 if best.is_none_or(|(known, _)| found < known) {
                     best = Some((found, table));
+                    in_vain = 0;
                 }
                 if found > 1.02 * least {
                     break;
                 }
                 least = least.min(found);
+            }
+            if in_vain > PATIENCE {
+                break;
             }
         }
         best.map(|(_, table)| table)
@@ -254,7 +257,7 @@ impl<F: Fingerprints> Subfilter for Buckets<F> {
         // The subfilter's own errors stand in for the queue's, of which false positives add up.
         let filters = (stream.window / turn).max(1.0);
         Self::best_by(bits, |table| {
-            let errors = table.after(turn, stream);
+            let errors = table.after(turn, turn, stream, Crowd::AVERAGE);
             filters * errors.false_positives + errors.false_negatives
         })
     }
@@ -288,8 +291,12 @@ impl<F: Fingerprints> Subfilter for Buckets<F> {
         found.is_some()
     }
 
-    fn after(&self, n: f64, stream: Stream) -> Mistakes {
-        self.law().after(n, stream)
+    fn after(&self, n: f64, last: f64, stream: Stream, crowd: Crowd) -> Mistakes {
+        self.law().after(n, last, stream, crowd)
+    }
+
+    fn crowds(&self, stream: Stream) -> Vec<(f64, Crowd)> {
+        self.law().crowds(stream)
     }
 
     fn estimate(&self, cells: &Packed, base: usize) -> f64 {

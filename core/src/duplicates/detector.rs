@@ -7,7 +7,7 @@
 
 use std::fmt::Debug;
 
-use super::law::Stream;
+use super::law::{Crowd, Stream};
 use super::random::Random;
 use crate::bits::Packed;
 use crate::blueprint::{Blueprint, Structure, Unfit};
@@ -51,8 +51,13 @@ pub trait Subfilter: Copy + Debug + PartialEq + Send + Sync + 'static {
     fn insert(&self, cells: &mut Packed, base: usize, hash: u64, random: &mut Random) -> bool;
 
     /// Errors after `n` keys were inserted into an empty filter: of keys not among them, and of
-    /// keys among them.
-    fn after(&self, n: f64, stream: Stream) -> Mistakes;
+    /// keys whose latest copy is among the `last` of them, when their cells are crowded like this.
+    fn after(&self, n: f64, last: f64, stream: Stream, crowd: Crowd) -> Mistakes;
+
+    /// The crowds that keys meet, with their weights.
+    fn crowds(&self, _stream: Stream) -> Vec<(f64, Crowd)> {
+        vec![(1.0, Crowd::AVERAGE)]
+    }
 
     /// The chance that a key never seen is reported, from the content.
     fn estimate(&self, cells: &Packed, base: usize) -> f64;

@@ -119,7 +119,7 @@ impl Blueprint for InterleavedParameters {
 
     fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {
         let stream = Stream::new(self.window, alphabet);
-        queued(stream, self.filters, self.turn() as f64, |n| Mistakes {
+        queued(stream, self.filters, self.turn() as f64, |n, _| Mistakes {
             false_positives: self.each(stream.distinct(n)),
             false_negatives: 0.0,
         })

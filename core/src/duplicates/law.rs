@@ -61,76 +61,116 @@ impl Stream {
     }
 }
 
+/// How many of the alphabet's keys share the cells of the key in question: over a small alphabet
+/// cells differ, and the same rivals meet it in every subfilter of a queue.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Crowd {
+    /// Arrivals in its cells, relative to the mean.
+    pub density: f64,
+    /// The share of them that look the same, relative to the mean.
+    pub likeness: f64,
+}
+
+impl Crowd {
+    /// As many and as alike as the mean.
+    pub const AVERAGE: Crowd = Crowd { density: 1.0, likeness: 1.0 };
+}
+
 /// Errors of a queue of `filters` subfilters that rotates every `turn` insertions, averaged over a
-/// turn. `after(n)` gives the errors of one subfilter after `n` insertions into an empty one: of keys
-/// not among them, and of keys among them.
+/// turn. `after(n, last)` gives the errors of one subfilter after `n` insertions into an empty one:
+/// of keys not among them, and of keys whose latest copy is among the last so many of them.
 pub fn queued(
     stream: Stream,
     filters: u64,
     turn: f64,
-    after: impl Fn(f64) -> Mistakes,
+    after: impl Fn(f64, f64) -> Mistakes,
 ) -> Mistakes {
-    let full = after(turn);
-    let old = (filters - 1) as f64;
+    let full = after(turn, turn);
     let phases = phases(turn);
-    let mut mean = Mistakes::default();
-    for &held in &phases {
-        let errors = queued_at(stream, old, turn, held, &full, &after(held));
-        mean.false_positives += errors.false_positives / phases.len() as f64;
-        mean.false_negatives += errors.false_negatives / phases.len() as f64;
-    }
-    mean
+    let share = 1.0 / phases.len() as f64;
+    Mistakes::mean_of(phases.iter().map(|&held| {
+        let queue = Queue { stream, old: (filters - 1) as f64, turn, held };
+        let newest = after(held, held);
+        // The subfilter in which the window ends: only its younger part belongs to it.
+        let inside = (stream.window - queue.before_border()).max(0.0);
+        let border = if inside >= turn { full } else { after(turn, inside) };
+        (share, queue.errors(&newest, &full, &border))
+    }))
 }
 
-/// The errors when the newest subfilter holds `held` insertions.
-fn queued_at(
+/// A queue at a moment.
+struct Queue {
     stream: Stream,
+    /// Full subfilters.
     old: f64,
+    /// Insertions in each of them.
     turn: f64,
+    /// Insertions in the newest.
     held: f64,
-    full: &Mistakes,
-    newest: &Mistakes,
-) -> Mistakes {
-    let window = stream.window;
-    // Answers "new" of a subfilter that does not hold the key.
-    let (silent_new, silent_old) = (1.0 - newest.false_positives, 1.0 - full.false_positives);
-    // The same of a subfilter whose last `span` insertions may hold it.
-    let unsure = |span: f64| {
-        let holds = stream.among(span);
-        holds * full.false_negatives + (1.0 - holds) * silent_old
-    };
-    let beyond = (held + old * turn - window).max(0.0);
-    let outside = (beyond / turn).floor().min(old);
-    let inside = (old - outside - 1.0).max(0.0);
-    let border = if old > outside { unsure(beyond - outside * turn) } else { 1.0 };
-    let silent = silent_new * silent_old.powf(inside) * border * unsure(turn).powf(outside);
+}
 
-    let mut missed =
-        stream.share(0.0, held, window) * newest.false_negatives * unsure(turn).powf(old);
-    let (mut newer, mut older) = (silent_new, old);
-    let mut start = held;
-    while older > 0.0 && start < window {
-        older -= 1.0;
-        let latest_here = stream.share(start, start + turn, window);
-        missed += latest_here * full.false_negatives * newer * unsure(turn).powf(older);
-        newer *= silent_old;
-        start += turn;
+impl Queue {
+    /// Insertions in the subfilters that lie in the window as a whole.
+    fn before_border(&self) -> f64 {
+        let whole = ((self.stream.window - self.held) / self.turn).floor();
+        self.held + whole.clamp(0.0, self.old - 1.0) * self.turn
     }
-    missed += stream.share(start, window, window) * newer;
-    Mistakes { false_positives: 1.0 - silent, false_negatives: missed }
+
+    fn errors(&self, newest: &Mistakes, full: &Mistakes, border: &Mistakes) -> Mistakes {
+        let Queue { stream, old, turn, held } = *self;
+        let window = stream.window;
+        // Answers "new" of a subfilter that does not hold the key.
+        let (silent_new, silent_old) = (1.0 - newest.false_positives, 1.0 - full.false_positives);
+        // The same of one of whose insertions so many may be the key, which are missed at a rate.
+        let unsure = |span: f64, missed: f64| {
+            let holds = stream.among(span);
+            holds * missed + (1.0 - holds) * silent_old
+        };
+        let older_copy = unsure(turn, full.false_negatives);
+        let beyond = (held + old * turn - window).max(0.0);
+        let outside = (beyond / turn).floor().min(old);
+        let inside = (old - outside - 1.0).max(0.0);
+        // Of the subfilter in which the window ends, the older part is missed more often: what the
+        // younger part leaves to the whole.
+        let span = beyond - outside * turn;
+        let older_part = full.false_negatives * turn - border.false_negatives * (turn - span);
+        let missed = if span > 0.0 { (older_part / span).clamp(0.0, 1.0) } else { 0.0 };
+        let partly = if old > outside { unsure(span, missed) } else { 1.0 };
+        let silent = silent_new * silent_old.powf(inside) * partly * older_copy.powf(outside);
+
+        let mut missed =
+            stream.share(0.0, held, window) * newest.false_negatives * older_copy.powf(old);
+        let (mut newer, mut older) = (silent_new, old);
+        let mut start = held;
+        while older > 0.0 && start < window {
+            older -= 1.0;
+            let latest_here = stream.share(start, start + turn, window);
+            let here = if start + turn > window { border } else { full };
+            missed += latest_here * here.false_negatives * newer * older_copy.powf(older);
+            newer *= silent_old;
+            start += turn;
+        }
+        missed += stream.share(start, window, window) * newer;
+        Mistakes { false_positives: 1.0 - silent, false_negatives: missed }
+    }
 }
 
 /// False positives as Theorem 7 has them, with `turn = window / filters`.
-pub fn theorem_7(filters: u64, turn: f64, after: impl Fn(f64) -> Mistakes) -> f64 {
-    let full = 1.0 - after(turn).false_positives;
-    let newest = mean_over_turn(turn, |held| 1.0 - after(held).false_positives);
+pub fn theorem_7(filters: u64, turn: f64, after: impl Fn(f64, f64) -> Mistakes) -> f64 {
+    let full = 1.0 - after(turn, turn).false_positives;
+    let newest = mean_over_turn(turn, |held| 1.0 - after(held, held).false_positives);
     1.0 - full.powf((filters - 1) as f64) * newest
 }
 
 /// False negatives as Theorem 8 has them. Far from the truth; see the module.
-pub fn theorem_8(stream: Stream, filters: u64, turn: f64, after: impl Fn(f64) -> Mistakes) -> f64 {
+pub fn theorem_8(
+    stream: Stream,
+    filters: u64,
+    turn: f64,
+    after: impl Fn(f64, f64) -> Mistakes,
+) -> f64 {
     let silent = |held: f64| {
-        let errors = after(held);
+        let errors = after(held, held);
         let holds = stream.share(0.0, held, stream.window);
         holds * errors.false_negatives + (1.0 - holds) * (1.0 - errors.false_positives)
     };
@@ -155,7 +195,7 @@ fn phases(turn: f64) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    fn perfect(_: f64) -> Mistakes {
+    fn perfect(_: f64, _: f64) -> Mistakes {
         Mistakes::default()
     }
 

@@ -11,14 +11,14 @@
 //! that a key is remembered at any distance.
 
 use super::detector::{Detector, Identity, Subfilter};
-use super::law::Stream;
+use super::law::{Crowd, Stream};
 use super::random::Random;
 use crate::bits::Packed;
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::Mistakes;
 use crate::hash::{reduce, remix};
-use crate::probability::poisson_mean;
+use crate::probability::poisson_nodes;
 
 /// A stable Bloom filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,51 +71,77 @@ impl StableBloom {
         }
     }
 
-    /// The chance that a cell with `rivals` keys, or the endless mean, is above zero after 0, `step`,
-    /// 2 `step`, ... insertions of others.
+    /// The chance that a cell is above zero after 0, `step`, 2 `step`, ... insertions of others,
+    /// each of which sets it with chance `sets`.
     fn above_zero(&self, start: u64, sets: f64, step: f64, steps: usize) -> Vec<f64> {
         let most = self.most() as usize;
-        let downs = self.decrements as f64 / self.cells as f64;
-        // Fine steps, so that more than one event in each hardly ever happens.
-        let events = (sets + downs) * step;
-        let fine = (events / 0.02).ceil().clamp(1.0, 4_000.0);
-        let (set, down) = (sets * step / fine, downs * step / fine);
-        let (set, down) = (-(-set).exp_m1(), -(-down).exp_m1());
+        let moves = self.moves(sets, step);
         let mut states = vec![0.0; most + 1];
         states[start as usize] = 1.0;
         let mut above = Vec::with_capacity(steps);
         for _ in 0..steps {
             above.push(1.0 - states[0]);
-            for _ in 0..fine as usize {
-                for value in 0..most {
-                    states[value] += (down * states[value + 1]).min(states[value + 1]);
-                    states[value + 1] *= 1.0 - down;
-                }
-                for value in 0..most {
-                    states[most] += set * states[value];
-                    states[value] *= 1.0 - set;
-                }
-            }
+            states = (0..=most)
+                .map(|to| (0..=most).map(|from| states[from] * moves[from][to]).sum())
+                .collect();
         }
         above
     }
 
+    /// The chances of a cell's moves from value to value within `step` insertions: those of a short
+    /// time, in which hardly two things happen, squared until the time is up.
+    fn moves(&self, sets: f64, step: f64) -> Vec<Vec<f64>> {
+        /// Chance that something happens in the short time.
+        const SHORT: f64 = 0.004;
+        let most = self.most() as usize;
+        let downs = self.decrements as f64 / self.cells as f64;
+        let doublings = ((sets + downs) * step / SHORT).log2().ceil().max(0.0) as i32;
+        let short = step / f64::from(doublings).exp2();
+        let (set, down) = (-(-sets * short).exp_m1(), -(-downs * short).exp_m1());
+        let mut moves = vec![vec![0.0; most + 1]; most + 1];
+        for from in 0..=most {
+            let down = if from == 0 { 0.0 } else { down };
+            moves[from][from.saturating_sub(1)] += (1.0 - set) * down;
+            moves[from][from] += (1.0 - set) * (1.0 - down);
+            moves[from][most] += set;
+        }
+        for _ in 0..doublings {
+            moves = (0..=most)
+                .map(|from| {
+                    let chance = |to: usize| -> f64 {
+                        (0..=most).map(|by| moves[from][by] * moves[by][to]).sum()
+                    };
+                    (0..=most).map(chance).collect()
+                })
+                .collect();
+        }
+        moves
+    }
+
     /// The same for a cell like any other: over an alphabet, cells differ in how many keys set them.
     fn mean_above_zero(&self, start: u64, stream: Stream, step: f64, steps: usize) -> Vec<f64> {
-        let per_cell = f64::from(self.hashes) / self.cells as f64;
-        if stream.rate == 0.0 {
-            return self.above_zero(start, per_cell, step, steps);
+        let mut mean = vec![0.0; steps];
+        for (weight, crowd) in self.cell_crowds(stream) {
+            let sets = self.sets(crowd);
+            for (mean, above) in mean.iter_mut().zip(self.above_zero(start, sets, step, steps)) {
+                *mean += weight * above;
+            }
         }
-        let rivals = per_cell / stream.rate;
-        let most = (rivals + 6.0 * rivals.sqrt() + 6.0) as u64;
-        if most > 200 {
-            return self.above_zero(start, per_cell, step, steps);
+        mean
+    }
+
+    /// The chance that an insertion sets a given cell.
+    fn sets(&self, crowd: Crowd) -> f64 {
+        crowd.density * f64::from(self.hashes) / self.cells as f64
+    }
+
+    fn cell_crowds(&self, stream: Stream) -> Vec<(f64, Crowd)> {
+        let rivals = self.sets(Crowd::AVERAGE) / stream.rate;
+        if stream.rate == 0.0 || rivals > 100.0 {
+            return vec![(1.0, Crowd::AVERAGE)];
         }
-        let by_rivals: Vec<Vec<f64>> = (0..=most)
-            .map(|rivals| self.above_zero(start, rivals as f64 * stream.rate, step, steps))
-            .collect();
-        let at = |rivals: u64, i: usize| by_rivals[rivals.min(most) as usize][i];
-        (0..steps).map(|i| poisson_mean(rivals, |rivals| at(rivals, i))).collect()
+        let nodes = poisson_nodes(rivals, 8).into_iter();
+        nodes.map(|(weight, k)| (weight, Crowd { density: k / rivals, likeness: 1.0 })).collect()
     }
 
     fn best_by(bits: u64, errors: impl Fn(&Self) -> f64) -> Option<Self> {
@@ -159,7 +185,7 @@ impl Subfilter for StableBloom {
     fn best_in_queue(bits: u64, turn: f64, stream: Stream) -> Option<Self> {
         let filters = (stream.window / turn).max(1.0);
         Self::best_by(bits, |filter| {
-            let errors = filter.after(turn, stream);
+            let errors = filter.after(turn, turn, stream, Crowd::AVERAGE);
             filters * errors.false_positives + errors.false_negatives
         })
     }
@@ -186,14 +212,18 @@ impl Subfilter for StableBloom {
         seen
     }
 
-    fn after(&self, n: f64, stream: Stream) -> Mistakes {
-        let step = n / AGES as f64;
-        let endless = Stream { rate: 0.0, ..stream };
+    fn after(&self, n: f64, last: f64, stream: Stream, crowd: Crowd) -> Mistakes {
+        let step = last / AGES as f64;
         let hashes = self.hashes as i32;
-        let from_empty = self.mean_above_zero(0, endless, n, 2);
-        let from_set = self.mean_above_zero(self.most(), endless, step, AGES + 1);
+        let from_empty = self.above_zero(0, self.sets(crowd), n, 2);
+        let from_set = self.above_zero(self.most(), self.sets(crowd), step, AGES + 1);
         let reported = mean_of_ages(&from_set, step, stream.rate, hashes);
         Mistakes { false_positives: from_empty[1].powi(hashes), false_negatives: 1.0 - reported }
+    }
+
+    fn crowds(&self, stream: Stream) -> Vec<(f64, Crowd)> {
+        // A key with several cells meets several crowds, which even out.
+        if self.hashes > 1 { vec![(1.0, Crowd::AVERAGE)] } else { self.cell_crowds(stream) }
     }
 
     fn estimate(&self, cells: &Packed, base: usize) -> f64 {

@@ -44,9 +44,14 @@ impl Fingerprints for Ones {
     const UPDATE: Update = Update::KeepRandom;
 
     fn candidates() -> Vec<Self> {
-        let all = (1..=12).flat_map(|remainder| (1..=remainder).map(move |kept| (remainder, kept)));
-        all.map(|(remainder, kept)| Self { remainder, kept })
-            .filter(|ones| ones.bits() <= 12)
+        // Of those with as many bits, the one that confuses least.
+        (2..=12)
+            .filter_map(|bits| {
+                let all = (1..=12).flat_map(|r| (1..=r).map(move |kept| (r, kept)));
+                all.map(|(remainder, kept)| Self { remainder, kept })
+                    .filter(|ones| ones.bits() == bits)
+                    .min_by(|a, b| a.collision().total_cmp(&b.collision()))
+            })
             .collect()
     }
 

@@ -56,14 +56,38 @@ impl TwoBuffersParameters {
 
     /// The errors over a stream.
     pub fn predict(&self, stream: Stream) -> Mistakes {
-        // Only new keys count towards the capacity, so over an alphabet a turn takes longer.
-        let capacity = self.capacity as f64;
-        let turn = match stream.rate * capacity {
-            0.0 => capacity,
-            share if share < 0.999 => -(-share).ln_1p() / stream.rate,
-            _ => 7.0 / stream.rate,
-        };
-        queued(stream, 2, turn, |n| self.half.after(n, stream))
+        let filling = self.filling(stream);
+        let turn = filling.last().expect("it starts empty").0;
+        queued(stream, 2, turn, |n, _| {
+            let next = filling.partition_point(|&(moment, _)| moment <= n);
+            let next = next.clamp(1, filling.len() - 1);
+            let ((from, low), (to, high)) = (filling[next - 1], filling[next]);
+            let false_positives = low + (high - low) * (n - from) / (to - from);
+            Mistakes { false_positives, false_negatives: 0.0 }
+        })
+    }
+
+    /// How a filter fills: moments, in insertions, and the chance that it reports an unseen key.
+    ///
+    /// Only keys that it does not report count towards the capacity. So the fuller it is, the
+    /// longer the next one takes, and each brings more new bits than a random key would: with a
+    /// share s of the bits set, `k (1 - s) / (1 - s^k)`.
+    fn filling(&self, stream: Stream) -> Vec<(f64, f64)> {
+        const PARTS: u32 = 64;
+        let (bits, hashes) = (self.half.bits as f64, f64::from(self.half.hashes));
+        let part = self.capacity as f64 / f64::from(PARTS);
+        let (mut moment, mut set) = (0.0, 0.0f64);
+        let mut filling = vec![(0.0, 0.0)];
+        for i in 0..PARTS {
+            let known = (stream.rate * part * (f64::from(i) + 0.5)).min(1.0);
+            let unreported = (1.0 - set.powf(hashes)).max(1e-9);
+            let counted = ((1.0 - known) * unreported).max(1e-6);
+            moment += part / counted;
+            // Within a part the share approaches 1 and never passes it.
+            set = 1.0 - (1.0 - set) * (-part * hashes / (bits * unreported)).exp();
+            filling.push((moment, set.powf(hashes)));
+        }
+        filling
     }
 }
 
@@ -74,7 +98,7 @@ impl Blueprint for TwoBuffersParameters {
 
     fn promise(&self) -> Promise {
         let covered = self.capacity >= self.window;
-        let each = self.half.false_positive_rate(self.capacity as f64);
+        let each = self.filling(Stream::new(self.window, None)).last().map_or(0.0, |full| full.1);
         let mean = self.expected_mistakes(None);
         Promise {
             window: Window::Last(self.window),
