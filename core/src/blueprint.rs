@@ -51,7 +51,7 @@ pub trait Blueprint: Debug + Send + Sync {
     fn allocate(&self, seed: Seed) -> Box<dyn Filter>;
 }
 
-impl dyn Blueprint {
+impl<'a> dyn Blueprint + 'a {
     /// The empty structure, or an error if the machine will not give the memory.
     pub fn build(&self, seed: Seed) -> Result<Box<dyn Filter>, Error> {
         let bytes = self.heap_bytes();

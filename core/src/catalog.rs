@@ -13,10 +13,11 @@ use crate::duplicates::{
 use crate::error::Error;
 use crate::filter::Filter;
 use crate::plan::Goal;
-use crate::sliding::DoubleBuffer;
+use crate::sliding::{DoubleBuffer, Sliding};
 
 /// Every structure, in the order in which they are listed to people.
 pub static CATALOG: &[Row] = &[
+    Row::of::<Sliding>(),
     Row::of::<DoubleBuffer>(),
     Row::of::<Interleaved>(),
     Row::of::<CompactShortHash>(),
@@ -36,6 +37,9 @@ pub static CATALOG: &[Row] = &[
     Row::of::<BlockDecaying>(),
 ];
 
+/// Reads a filter from its parameters and its payload.
+pub type Open = fn(&mut Reader<'_>, &mut Reader<'_>) -> Result<Box<dyn Filter>, Error>;
+
 /// One structure, without its type.
 #[derive(Debug)]
 pub struct Row {
@@ -48,7 +52,7 @@ pub struct Row {
     /// The parameters that reach a goal, or why none do.
     pub propose: fn(&Goal) -> Result<Box<dyn Blueprint>, Unfit>,
     /// Reads a filter from the parameters and the payload of a snapshot.
-    pub open: fn(&mut Reader<'_>, &mut Reader<'_>) -> Result<Box<dyn Filter>, Error>,
+    pub open: Open,
 }
 
 impl Row {

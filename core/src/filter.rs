@@ -40,6 +40,14 @@ pub trait Membership {
         let _ = hash;
     }
 
+    /// Starts loading the memory that operations on these hashes will read; a handful, not more.
+    #[inline]
+    fn prefetch_hashes(&self, hashes: &[u64]) {
+        for &hash in hashes {
+            self.prefetch_hash(hash);
+        }
+    }
+
     /// [`insert_hash`](Self::insert_hash) for many: `new[i]` becomes the answer for `hashes[i]`.
     ///
     /// # Panics
@@ -48,11 +56,25 @@ pub trait Membership {
     fn insert_hashes(&mut self, hashes: &[u64], now: Time, new: &mut [bool]) {
         assert_eq!(hashes.len(), new.len(), "one answer per hash");
         for (hashes, new) in hashes.chunks(BATCH).zip(new.chunks_mut(BATCH)) {
-            for &hash in hashes {
-                self.prefetch_hash(hash);
-            }
+            self.prefetch_hashes(hashes);
             for (&hash, new) in hashes.iter().zip(new) {
                 *new = self.insert_hash(hash, now);
+            }
+        }
+    }
+
+    /// [`insert_new_hash`](Self::insert_new_hash) for many: `new[i]` becomes the answer for
+    /// `hashes[i]`.
+    ///
+    /// # Panics
+    ///
+    /// If the two slices differ in length.
+    fn insert_new_hashes(&mut self, hashes: &[u64], now: Time, new: &mut [bool]) {
+        assert_eq!(hashes.len(), new.len(), "one answer per hash");
+        for (hashes, new) in hashes.chunks(BATCH).zip(new.chunks_mut(BATCH)) {
+            self.prefetch_hashes(hashes);
+            for (&hash, new) in hashes.iter().zip(new) {
+                *new = self.insert_new_hash(hash, now);
             }
         }
     }
@@ -66,9 +88,7 @@ pub trait Membership {
     fn contains_hashes(&self, hashes: &[u64], now: Time, seen: &mut [bool]) {
         assert_eq!(hashes.len(), seen.len(), "one answer per hash");
         for (hashes, seen) in hashes.chunks(BATCH).zip(seen.chunks_mut(BATCH)) {
-            for &hash in hashes {
-                self.prefetch_hash(hash);
-            }
+            self.prefetch_hashes(hashes);
             for (&hash, seen) in hashes.iter().zip(seen) {
                 *seen = self.contains_hash(hash, now);
             }

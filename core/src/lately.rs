@@ -111,13 +111,15 @@ pub struct Builder {
     structure: Option<String>,
 }
 
+impl From<Goal> for Builder {
+    fn from(goal: Goal) -> Self {
+        Self { goal, hashing: Hashing::default(), structure: None }
+    }
+}
+
 impl Builder {
     fn new(window: Window) -> Self {
-        Self {
-            goal: Goal::new(window, ErrorRate::DEFAULT),
-            hashing: Hashing::default(),
-            structure: None,
-        }
+        Goal::new(window, ErrorRate::DEFAULT).into()
     }
 
     /// At most this share of unseen keys is reported as seen; memory follows.

@@ -10,6 +10,7 @@ mod window;
 pub mod bits;
 pub mod catalog;
 pub mod codec;
+pub mod dictionary;
 pub mod duplicates;
 pub mod filter;
 pub mod hash;

@@ -37,12 +37,13 @@ pub fn false_positive_rate_in_lanes(keys_per_block: f64, lane_bits: u32) -> f64 
 
 /// The fewest blocks that hold `items` keys at a false-positive rate of at most `rate`.
 pub fn blocks_for(items: u64, rate: f64) -> u64 {
-    fewest(|blocks| false_positive_rate(items, blocks) <= rate)
+    // At 256 keys per block hardly a key is refused; starting there keeps the sums short.
+    fewest((items / 256).max(1), |blocks| false_positive_rate(items, blocks) <= rate)
 }
 
-/// The least number, from 1 on, that is enough; larger ones are too.
-pub(crate) fn fewest(is_enough: impl Fn(u64) -> bool) -> u64 {
-    let (mut too_few, mut enough) = (0, 1);
+/// The least number that is enough, found from a first guess; larger ones are enough too.
+pub(crate) fn fewest(guess: u64, is_enough: impl Fn(u64) -> bool) -> u64 {
+    let (mut too_few, mut enough) = (0, guess);
     while !is_enough(enough) {
         too_few = enough;
         enough *= 2;

@@ -1,2 +1,78 @@
-//! Placeholder
-fn main() {}
+//! The lab: every structure, and what people use today instead, measured the same way.
+//!
+//! `METHODOLOGY.md` says how and `BIAS.md` what favours us. An experiment is a value in
+//! `experiments/`; everything else here reads those values.
+
+mod accuracy;
+mod cell;
+mod clock;
+mod cmd;
+mod contender;
+mod course;
+mod expectation;
+mod experiment;
+mod experiments;
+#[cfg(test)]
+mod fakes;
+mod heap;
+mod machine;
+mod race;
+mod record;
+mod report;
+mod rivals;
+mod stream;
+mod summary;
+mod table;
+mod truth;
+mod worst_insert;
+
+use std::io;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+/// Measures the structures of lately, and their rivals.
+#[derive(Debug, Parser)]
+#[command(name = "lab", bin_name = "cargo lab")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List the experiments
+    List,
+    /// Measure one experiment
+    Run(cmd::run::Options),
+    /// Check the answers of all contenders at a small size, without timing anything
+    Verify,
+    /// Compare every answer of a very long stream with the exact truth
+    Soak(cmd::soak::Options),
+    /// Count the cache lines that operations of the sliding filter touch
+    Work(cmd::work::Options),
+}
+
+fn main() -> Result<ExitCode> {
+    let mut out = io::stdout().lock();
+    let result = match Arguments::parse().command {
+        Command::List => cmd::list::list(&mut out).map(|()| true),
+        Command::Run(options) => cmd::run::run(&options, &mut out),
+        Command::Verify => cmd::verify::verify(&mut out),
+        Command::Soak(options) => cmd::soak::soak(&options, &mut out),
+        Command::Work(options) => cmd::work::work(&options, &mut out),
+    };
+    match result {
+        Ok(true) => Ok(ExitCode::SUCCESS),
+        Ok(false) => Ok(ExitCode::FAILURE),
+        // Whoever reads our output has read enough.
+        Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
+        Err(error) => Err(error),
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let error = error.downcast_ref::<io::Error>();
+    error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}

@@ -1,2 +1,53 @@
-//! Placeholder
-fn main() {}
+//! The chores of the workspace, so that nobody has to remember their commands.
+
+mod clicks;
+mod fuzz;
+mod steps;
+mod tidy;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+
+const HELP: &str = "\
+Usage: cargo xtask CHORE
+
+  test          everything a change must pass: lints, tests, documents, a short fuzz run
+  lint          format, clippy, documents and the house rules only
+  fuzz [SECS]   each fuzz target under libFuzzer, 60 seconds unless told otherwise
+                (needs a nightly toolchain and `cargo install cargo-fuzz`)
+  golden        write the golden snapshots that are missing
+  clicks        write examples/data/clicks.ndjson again";
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<()> {
+    std::env::set_current_dir(root()).context("the workspace has moved")?;
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["test"] => steps::test(),
+        ["lint"] => steps::lint(),
+        ["fuzz"] => fuzz::run(60),
+        ["fuzz", seconds] => fuzz::run(seconds.parse().context("seconds must be a number")?),
+        ["golden"] => steps::golden(),
+        ["clicks"] => clicks::write(),
+        ["help"] | [] => {
+            println!("{HELP}");
+            Ok(())
+        }
+        _ => bail!("unknown chore {:?}\n\n{HELP}", arguments.join(" ")),
+    }
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
+}

@@ -1,9 +1,22 @@
 //! Bits in words, and the instructions that move them: the only `unsafe` of the library.
 
+mod aligned;
+mod isa;
 mod lines;
 mod packed;
+pub(crate) mod planes;
 mod prefetch;
+mod scalar;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
 
+pub use aligned::{Aligned, LINE_BYTES};
+pub(crate) use isa::vectorized;
+pub use isa::{Isa, Level};
 pub use lines::{LINE_WORDS, Lines};
 pub use packed::Packed;
+pub use planes::Plane;
 pub use prefetch::prefetch;
+pub use scalar::Scalar;
+#[cfg(target_arch = "x86_64")]
+pub use x86_64::Avx2;

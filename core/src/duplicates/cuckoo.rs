@@ -51,18 +51,6 @@ impl Cuckoo {
         (2.0 * f64::from(self.buckets) * load / self.values() as f64).min(1.0)
     }
 
-    /// The same for a key with more rivals that look the same than the mean, or fewer. Each makes
-    /// it less likely, by a factor which the mean over their number determines, that none is there.
-    fn collision_in(&self, crowd: Crowd, load: f64, stream: Stream) -> f64 {
-        let mean = self.collision(load);
-        let rivals = self.alike() / stream.rate;
-        let none = 1.0 + (-mean).ln_1p() / rivals;
-        if crowd == Crowd::AVERAGE || none <= 0.0 {
-            return mean;
-        }
-        1.0 - none.powf(crowd.likeness * rivals)
-    }
-
     /// The chance that a key has the same fingerprint and cells as a given one.
     fn alike(&self) -> f64 {
         2.0 / (self.cells as f64 * self.values() as f64)
@@ -102,21 +90,25 @@ impl Cuckoo {
             || self.find(cells, base, self.other(fingerprint, cell), fingerprint).is_some()
     }
 
-    /// How full the table is, and the chance that a fingerprint put in at each of `STEPS` moments
-    /// is still there, after `n` insertions of different keys into an empty one.
-    fn filled(&self, n: f64) -> (f64, [f64; STEPS]) {
+    /// The chance that a fingerprint is there, after `n` insertions of different keys into an empty
+    /// table: one that was not among them, and those put in at each of `STEPS` moments. Each
+    /// insertion brings it anew with chance `alike`.
+    fn presence(&self, n: f64, alike: f64) -> (f64, [f64; STEPS]) {
         let step = n / STEPS as f64;
-        let (mut taken, mut kept) = (0.0, [1.0; STEPS]);
+        let brought = 1.0 - (-step * alike).exp();
+        let mut taken = 0.0;
+        let (mut absent, mut missing) = (1.0, [0.0; STEPS]);
         for moment in 0..STEPS {
             let load: f64 = taken / self.places();
             let new = step * (1.0 - self.collision(load));
             let dropped = new * self.failing(load);
             taken = (taken + new - dropped).min(self.places());
-            for kept in &mut kept[..=moment] {
-                *kept *= (-dropped / taken.max(1.0)).exp();
+            let lost = 1.0 - (-dropped / taken.max(1.0)).exp();
+            for missing in missing[..=moment].iter_mut().chain([&mut absent]) {
+                *missing = (*missing + (1.0 - *missing) * lost) * (1.0 - brought);
             }
         }
-        (taken / self.places(), kept)
+        (1.0 - absent, missing.map(|missing| 1.0 - missing))
     }
 
     /// The chance that no room is found at this load. No law of the literature covers fifty moves
@@ -211,11 +203,11 @@ impl Subfilter for Cuckoo {
     }
 
     fn after(&self, n: f64, last: f64, stream: Stream, crowd: Crowd) -> Mistakes {
-        let (load, kept) = self.filled(stream.distinct(n));
-        let false_positives = self.collision_in(crowd, load, stream);
+        let alike = crowd.likeness * self.alike();
+        let (reported, there) = self.presence(stream.distinct(n), alike);
         let late = (STEPS as f64 * last / n.max(1.0)).ceil().clamp(1.0, STEPS as f64) as usize;
-        let mean = kept[STEPS - late..].iter().sum::<f64>() / late as f64;
-        Mistakes { false_positives, false_negatives: (1.0 - mean) * (1.0 - false_positives) }
+        let mean = there[STEPS - late..].iter().sum::<f64>() / late as f64;
+        Mistakes { false_positives: reported, false_negatives: 1.0 - mean }
     }
 
     fn crowds(&self, stream: Stream) -> Vec<(f64, Crowd)> {

@@ -12,8 +12,10 @@ use crate::window::{Slack, Window};
 /// use lately::{ErrorRate, Window};
 ///
 /// let goal = Goal::new(Window::Last(1_000_000), ErrorRate::new(0.001)?);
-/// let plans = goal.plans()?;
-/// assert!(plans[0].bytes <= plans[1].bytes);
+/// for plan in goal.plans()? {
+///     println!("{}: {} bytes, because it is {}", plan.row.name, plan.bytes, plan.reason);
+///     assert!(plan.promise.false_positives <= 0.001);
+/// }
 /// # Ok::<(), lately::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -4,5 +4,9 @@
 //! longer a key may be reported), in bits per item and in cache lines per operation.
 
 mod double_buffer;
+mod generations;
+mod succinct;
 
 pub use double_buffer::{DoubleBuffer, DoubleBufferParameters};
+pub use generations::Generations;
+pub use succinct::{Sliding, SlidingParameters};

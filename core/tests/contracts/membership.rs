@@ -141,6 +141,11 @@ pub fn batches_equal_singles(subject: &Subject) {
             for (&hash, new) in batch.iter().zip(new) {
                 assert_eq!(new, singly.insert_hash(hash, Time::ZERO), "{}: {name}", subject.label);
             }
+            let mut new = vec![false; batch.len()];
+            batched.insert_new_hashes(batch, Time::ZERO, &mut new);
+            for (&hash, new) in batch.iter().zip(new) {
+                assert_eq!(new, singly.insert_new_hash(hash, Time::ZERO), "{}", subject.label);
+            }
             if rest.is_empty() {
                 break;
             }

@@ -1,0 +1,53 @@
+//! Standard output: records as they were read, in few large writes.
+
+use std::io::{self, BufWriter, StdoutLock, Write};
+
+use anyhow::Context;
+
+/// What every failure to write is introduced with.
+pub(crate) const FAILED: &str = "cannot write to standard output";
+
+/// Takes records, and makes sure that each stays its own line.
+pub(crate) struct Output {
+    writer: BufWriter<StdoutLock<'static>>,
+    /// The last record written had no newline: the last line of a file that ends without one.
+    unterminated: bool,
+}
+
+impl Output {
+    /// Writes gathered until a [`flush`](Self::flush), at most; longer ones are passed on at once.
+    const BUFFER: usize = 256 << 10;
+
+    pub(crate) fn new() -> Self {
+        let writer = BufWriter::with_capacity(Self::BUFFER, io::stdout().lock());
+        Self { writer, unterminated: false }
+    }
+
+    /// Writes whole records with their newlines; only the last may lack its own. That newline is
+    /// supplied once another record follows, so input that is all new comes out byte for byte.
+    pub(crate) fn write(&mut self, records: &[u8]) -> anyhow::Result<()> {
+        let Some(last) = records.last() else { return Ok(()) };
+        if self.unterminated {
+            self.writer.write_all(b"\n").context(FAILED)?;
+        }
+        self.unterminated = *last != b'\n';
+        self.writer.write_all(records).context(FAILED)
+    }
+
+    /// Hands everything on, for a reader that waits for it.
+    pub(crate) fn flush(&mut self) -> anyhow::Result<()> {
+        self.writer.flush().context(FAILED)
+    }
+}
+
+/// Prints a text as it is.
+pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).context(FAILED)
+}
+
+/// Whether the reader of our output went away, which is no error.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
+    kind == Some(io::ErrorKind::BrokenPipe)
+}

@@ -1,0 +1,81 @@
+//! What to remember and how well: the flags that every filter starts from, and the goal they state.
+
+use anyhow::{Context, anyhow};
+use clap::Args;
+use lately::plan::{Goal, Limit};
+use lately::{ErrorRate, Memory, Slack, Span, Window, quantity};
+
+/// Flags shared by all commands that plan or build a filter. Negative numbers are let through to
+/// their parsers, whose complaints say what is expected.
+#[derive(Debug, Args)]
+pub(crate) struct Wanted {
+    /// Remember the last N lines: 250, 100k, 1.5M, 1e6
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(group = "window", value_parser = quantity::items)]
+    last: Option<u64>,
+
+    /// Remember the lines of the last SPAN of time: 90s, 10m, 24h, 7d
+    #[arg(long, value_name = "SPAN", group = "window")]
+    within: Option<Span>,
+
+    /// Remember every line (default)
+    #[arg(long, group = "window")]
+    ever: bool,
+
+    /// Take at most this share of new lines for repeats: 0.001, 0.1% [default: 0.1%]
+    #[arg(long, value_name = "E", allow_negative_numbers = true, group = "limit")]
+    error: Option<ErrorRate>,
+
+    /// Use at most this much memory, with the smallest error that fits: 500kB, 8MiB
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, group = "limit")]
+    memory: Option<Memory>,
+
+    /// Take lines for repeats up to this much longer than the window, at most: a number of lines
+    /// with --last, a span of time with --within [default: any]
+    #[arg(long, value_name = "N|SPAN", allow_negative_numbers = true, conflicts_with = "ever")]
+    slack: Option<String>,
+
+    /// About how many lines to expect with --within or --ever; only a hint
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(conflicts_with = "last", value_parser = quantity::items)]
+    expected: Option<u64>,
+}
+
+impl Wanted {
+    /// The goal as stated, with defaults for what is not.
+    pub(crate) fn goal(&self) -> anyhow::Result<Goal> {
+        let window = match (self.last, self.within) {
+            (Some(items), _) => Window::Last(items),
+            (_, Some(span)) => Window::Within(span),
+            _ => Window::Ever,
+        };
+        let limit = match self.memory {
+            Some(memory) => Limit::Memory(memory),
+            None => Limit::Error(self.error.unwrap_or(ErrorRate::DEFAULT)),
+        };
+        let slack = match &self.slack {
+            Some(text) => read_slack(text, window)?,
+            None => Slack::Unlimited,
+        };
+        Ok(Goal { slack, expected_items: self.expected, ..Goal::new(window, limit) })
+    }
+
+    /// Adds what to do if the goal that failed was not even stated.
+    pub(crate) fn explain<T>(&self, result: Result<T, lately::Error>) -> anyhow::Result<T> {
+        let stated = self.ever || self.last.is_some() || self.within.is_some();
+        if stated {
+            return Ok(result?);
+        }
+        result.context("no window is given, so every line would be remembered; try --last N")
+    }
+}
+
+/// The same text can be both: `10m` is ten million lines or ten minutes.
+fn read_slack(text: &str, window: Window) -> anyhow::Result<Slack> {
+    match window {
+        Window::Last(_) if text.trim() == "0" => Ok(Slack::Items(0)),
+        Window::Last(_) => quantity::items(text).map(Slack::Items).context("--slack"),
+        Window::Within(_) => text.parse().map(Slack::Time).context("--slack"),
+        Window::Ever => Err(anyhow!("--slack needs --last or --within")),
+    }
+}

@@ -1,0 +1,135 @@
+//! `lately plan`: the numbers, for people and for programs.
+
+mod command;
+
+use command::lately;
+use lately::plan::Goal;
+use lately::{ErrorRate, Memory, Window};
+use serde_json::Value;
+
+#[test]
+fn json_says_what_the_planner_says() {
+    let plans = json(&["--last", "1000000", "--error", "0.01"]);
+    let goal = Goal::new(Window::Last(1_000_000), ErrorRate::new(0.01).unwrap());
+    let expected = goal.plans().unwrap();
+    assert_eq!(plans.len(), expected.len());
+    for (plan, expected) in plans.iter().zip(&expected) {
+        assert_eq!(plan["structure"], expected.row.name);
+        assert_eq!(plan["bytes"], expected.bytes);
+        assert_near(&plan["bits_per_item"], expected.bits_per_item.unwrap());
+        assert_near(
+            &plan["lower_bound_bits_per_item"],
+            expected.lower_bound_bits_per_item.unwrap(),
+        );
+        assert_near(&plan["ratio"], expected.ratio.unwrap());
+        assert_eq!(plan["promise"], expected.promise.to_string());
+        assert_eq!(plan["reason"], expected.reason);
+        assert_near(&plan["false_positive_rate"], expected.promise.false_positives);
+        assert_near(&plan["false_negative_rate"], expected.promise.false_negatives);
+        assert_eq!(plan["parameters"]["window"], 1_000_000);
+        let names = plan["parameters"].as_object().unwrap().keys();
+        assert_eq!(names.len(), expected.blueprint.fields().len());
+    }
+}
+
+#[test]
+fn memory_is_a_limit() {
+    for size in ["1kB", "64KiB", "1.5M"] {
+        let most = size.parse::<Memory>().unwrap().bytes();
+        for plan in json(&["--last", "1000", "--memory", size]) {
+            assert!(plan["bytes"].as_u64().unwrap() <= most, "{plan}");
+        }
+    }
+}
+
+#[test]
+fn slack_is_a_limit() {
+    let any = json(&["--last", "1000"]);
+    let none = json(&["--last", "1000", "--slack", "0"]);
+    assert!(none.len() < any.len());
+    assert!(none.iter().any(|plan| plan["structure"] == "compact-short-hash"));
+    assert!(none.iter().all(|plan| plan["structure"] != "double-buffer"));
+    let all = json(&["--last", "1000", "--slack", "1k"]);
+    assert!(all.iter().any(|plan| plan["structure"] == "double-buffer"));
+}
+
+#[test]
+fn the_table_shows_every_plan() {
+    let table = text(lately(&["plan", "--last", "1M", "--error", "1%"], b"").success());
+    assert!(table.starts_with("To remember the last 1000000 items with an error of at most 1%"));
+    for column in ["memory", "bits/item", "lower bound", "times it", "error"] {
+        assert!(table.contains(column), "{table}");
+    }
+    let goal = Goal::new(Window::Last(1_000_000), ErrorRate::new(0.01).unwrap());
+    for plan in goal.plans().unwrap() {
+        let row = table.lines().find(|line| line.starts_with(&format!("{} ", plan.row.name)));
+        let row = row.expect(plan.row.name);
+        assert!(row.contains(&Memory::from_bytes(plan.bytes).to_string()), "{row}");
+        assert!(row.contains(&format!("{:.2}", plan.ratio.unwrap())), "{row}");
+        assert!(table.contains(&plan.reason), "{table}");
+        assert!(table.contains(&plan.promise.to_string()), "{table}");
+    }
+}
+
+#[test]
+fn the_best_plan_is_the_one_that_dedup_carries_out() {
+    // The best one for a small window without slack is told from the others by its exact window.
+    let flags = ["--last", "2", "--slack", "0", "--error", "1e-6"];
+    let best = json(&flags).swap_remove(0);
+    let dedup = |extra: &[&str]| {
+        lately(&[&["dedup"], &flags[..], extra].concat(), b"a\nb\nc\na\nc\nb\n").success()
+    };
+    assert_eq!(dedup(&[]), b"a\nb\nc\na\nb\n");
+    assert_eq!(dedup(&[]), dedup(&["--structure", best["structure"].as_str().unwrap()]));
+}
+
+#[test]
+fn goals_out_of_reach_are_refused_with_a_reason() {
+    for (flags, reason) in [
+        (&["--last", "100", "--memory", "8B"][..], "needs at least"),
+        (&["--last", "100", "--slack", "10s"], "--slack: number of items is 10s"),
+        (&["--within", "10m", "--slack", "10"], "--slack: span of time is 10"),
+        (&["--ever", "--slack", "10"], "cannot be used with"),
+        (&["--slack", "10"], "--slack needs --last or --within"),
+        (&["--last", "0"], "number of items is 0"),
+        (&["--last", "1e17"], "from 1 to 2^48"),
+        (&["--error", "2"], "error rate is 2"),
+        (&["--memory", "much"], "memory is much"),
+        (&["--within", "10"], "span of time is 10"),
+        (&["--last", "10", "--ever"], "cannot be used with"),
+        (&["--last", "10", "--within", "1h"], "cannot be used with"),
+        (&["--last", "10", "--error", "1%", "--memory", "1M"], "cannot be used with"),
+        (&["--last", "10", "--expected", "10"], "cannot be used with"),
+    ] {
+        let complaint = lately(&[&["plan"], flags].concat(), b"").failure();
+        assert!(complaint.contains(reason), "{flags:?}: {complaint}");
+    }
+}
+
+/// Either something in the catalog remembers everything, or the complaint says what to do.
+#[test]
+fn without_a_window_everything_is_remembered() {
+    let unstated = lately(&["plan"], b"");
+    let goal = Goal::new(Window::Ever, ErrorRate::DEFAULT);
+    if goal.plans().is_ok() {
+        assert!(text(unstated.success()).starts_with("To remember everything"));
+    } else {
+        assert!(unstated.failure().contains("try --last N"));
+    }
+}
+
+/// The JSON reader may err in the last digit.
+#[track_caller]
+fn assert_near(found: &Value, expected: f64) {
+    let found = found.as_f64().expect("a number");
+    assert!((found - expected).abs() <= expected * 1e-12, "{found} is not {expected}");
+}
+
+fn json(flags: &[&str]) -> Vec<Value> {
+    let printed = lately(&[&["plan", "--json"], flags].concat(), b"").success();
+    serde_json::from_slice(&printed).expect("an array")
+}
+
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap()
+}

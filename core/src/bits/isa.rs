@@ -1,0 +1,157 @@
+//! Instruction sets, found when the program runs.
+//!
+//! The dictionary stores bit b of 64 slots in one word, a *plane*. Its hot steps are a handful of
+//! word operations that the default x86-64 target lacks (`pext`, `pdep`, `popcnt`). An [`Isa`] is a
+//! value that proves the CPU has them; a [`Level`] is the best one found, asked for once and stored
+//! by the structure. An operation runs inside [`Isa::vectorize`], which compiles the whole of it,
+//! loops over planes included, for that instruction set:
+//!
+//! ```ignore
+//! vectorized!(self.level, |isa| self.find(isa, place))
+//! ```
+//!
+//! The `#[inline(always)]` on the closures is what makes this work: a closure that is called
+//! instead
+//! of inlined is compiled for the default target, and lookups take twice as long.
+//!
+//! [`Scalar`] is the twin that every target has and Miri runs.
+
+use super::planes::Plane;
+use super::scalar::Scalar;
+#[cfg(target_arch = "x86_64")]
+use super::x86_64::Avx2;
+
+/// Proof that the CPU has some instructions, and the operations they make cheap.
+pub trait Isa: Copy {
+    /// Runs `operation`, compiled for this instruction set as far as it is inlined.
+    fn vectorize<R>(self, operation: impl FnOnce() -> R) -> R;
+
+    /// Packs the bits of `word` under `mask` into the low end (`pext`).
+    fn extract(self, word: u64, mask: u64) -> u64;
+
+    /// Spreads the low bits of `word` to the places set in `mask` (`pdep`).
+    fn deposit(self, word: u64, mask: u64) -> u64;
+
+    /// The slots whose value is not `value`, which has no bits beyond the planes.
+    fn differing(self, planes: &[Plane], value: u64) -> u64;
+
+    /// The value in `slot`.
+    fn get(self, planes: &[Plane], slot: u64) -> u64;
+
+    /// Replaces the value in `slot`.
+    fn set(self, planes: &mut [Plane], slot: u64, value: u64);
+
+    /// Moves `slot` and all above it up by one, the last one out, and puts `value` into `slot`.
+    fn insert(self, planes: &mut [Plane], slot: u64, value: u64);
+}
+
+/// The best instruction set of this CPU.
+#[derive(Clone, Copy, Debug)]
+pub enum Level {
+    /// Plain Rust.
+    Scalar(Scalar),
+    /// AVX2, BMI and popcount.
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2),
+}
+
+impl Level {
+    /// Asks the CPU.
+    pub fn detect() -> Self {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        if let Some(isa) = Avx2::detect() {
+            return Self::Avx2(isa);
+        }
+        Self::Scalar(Scalar)
+    }
+}
+
+/// Evaluates an expression with `$isa` bound to the instruction set of `$level`.
+macro_rules! vectorized {
+    ($level:expr, |$isa:ident| $body:expr) => {{
+        use $crate::bits::Isa as _;
+        match $level {
+            $crate::bits::Level::Scalar($isa) => $isa.vectorize(
+                #[inline(always)]
+                move || $body,
+            ),
+            #[cfg(target_arch = "x86_64")]
+            $crate::bits::Level::Avx2($isa) => $isa.vectorize(
+                #[inline(always)]
+                move || $body,
+            ),
+        }
+    }};
+}
+pub(crate) use vectorized;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn agrees(isa: impl Isa) {
+        let mut state = 1u64;
+        let mut draw = || {
+            state = state.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29) ^ 0x1234_5678_9ABC;
+            state ^ (state >> 31)
+        };
+        for round in 0..20_000 {
+            let word = draw();
+            let mask = match round % 4 {
+                0 => draw(),
+                1 => draw() & draw() & draw(),
+                2 => draw() | draw() | draw(),
+                _ => u64::MAX << (round % 64),
+            };
+            let (mut packed, mut spread, mut rank) = (0, 0, 0);
+            for bit in (0..64).filter(|bit| mask >> bit & 1 == 1) {
+                packed |= (word >> bit & 1) << rank;
+                spread |= (word >> rank & 1) << bit;
+                rank += 1;
+            }
+            assert_eq!(isa.extract(word, mask), packed);
+            assert_eq!(isa.deposit(word, mask), spread);
+            assert_eq!(
+                isa.vectorize(
+                    #[inline(always)]
+                    || isa.extract(word, mask)
+                ),
+                packed
+            );
+        }
+        for width in 0..40 {
+            let mut planes: Vec<Plane> = (0..width).map(|_| draw().to_le_bytes()).collect();
+            let mut values: Vec<u64> = (0..64).map(|slot| Scalar.get(&planes, 1 << slot)).collect();
+            for _ in 0..100 {
+                let value = draw() & ((1 << width) - 1);
+                let at = draw() as usize % 64;
+                if draw() % 2 == 0 {
+                    values.insert(at, value);
+                    values.pop();
+                    isa.insert(&mut planes, 1 << at, value);
+                } else {
+                    values[at] = value;
+                    isa.set(&mut planes, 1 << at, value);
+                }
+                for (slot, value) in values.iter().enumerate() {
+                    assert_eq!(isa.get(&planes, 1 << slot), *value);
+                }
+                let wanted = values[draw() as usize % 64];
+                let differing =
+                    (0..64).fold(0, |set, slot| set | u64::from(values[slot] != wanted) << slot);
+                assert_eq!(isa.differing(&planes, wanted), differing);
+            }
+        }
+        assert_eq!(isa.extract(u64::MAX, 0), 0);
+        assert_eq!(isa.deposit(u64::MAX, u64::MAX), u64::MAX);
+    }
+
+    #[test]
+    fn twins_agree_with_the_definition() {
+        agrees(Scalar);
+        #[cfg(target_arch = "x86_64")]
+        if let Some(isa) = Avx2::detect() {
+            agrees(isa);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The instruction set that every target has.
+
+use super::isa::Isa;
+use super::planes::{Plane, all, open};
+
+/// Plain Rust; nothing to prove.
+#[derive(Clone, Copy, Debug)]
+pub struct Scalar;
+
+impl Isa for Scalar {
+    #[inline(always)]
+    fn vectorize<R>(self, operation: impl FnOnce() -> R) -> R {
+        operation()
+    }
+
+    /// Six rounds, each moving every bit whose distance to its goal has that
+    /// power of two; the distance is the number of zeros of the mask below it.
+    #[inline]
+    fn extract(self, word: u64, mask: u64) -> u64 {
+        let mut word = word & mask;
+        for (round, moving) in Moves::of(mask).0.into_iter().enumerate() {
+            let bits = word & moving;
+            word = (word ^ bits) | bits >> (1 << round);
+        }
+        word
+    }
+
+    /// The same six rounds backwards. A selector with one bit, the usual
+    /// case, walks to its place instead.
+    #[inline]
+    fn deposit(self, word: u64, mask: u64) -> u64 {
+        if word & word.wrapping_sub(1) == 0 {
+            return nth(word, mask);
+        }
+        let mut word = word;
+        for (round, moving) in Moves::of(mask).0.into_iter().enumerate().rev() {
+            let bits = word << (1 << round) & moving;
+            word = (word & !moving) | bits;
+        }
+        word & mask
+    }
+
+    #[inline(always)]
+    fn differing(self, planes: &[Plane], value: u64) -> u64 {
+        let mut differing = 0;
+        for (bit, plane) in planes.iter().enumerate() {
+            differing |= u64::from_le_bytes(*plane) ^ all(value >> bit);
+        }
+        differing
+    }
+
+    #[inline(always)]
+    fn get(self, planes: &[Plane], slot: u64) -> u64 {
+        let mut value = 0;
+        for (bit, plane) in planes.iter().enumerate() {
+            value |= u64::from(u64::from_le_bytes(*plane) & slot != 0) << bit;
+        }
+        value
+    }
+
+    #[inline(always)]
+    fn set(self, planes: &mut [Plane], slot: u64, value: u64) {
+        for (bit, plane) in planes.iter_mut().enumerate() {
+            let word = u64::from_le_bytes(*plane);
+            *plane = ((word & !slot) | (slot & all(value >> bit))).to_le_bytes();
+        }
+    }
+
+    #[inline(always)]
+    fn insert(self, planes: &mut [Plane], slot: u64, value: u64) {
+        for (bit, plane) in planes.iter_mut().enumerate() {
+            *plane = open(u64::from_le_bytes(*plane), slot, value >> bit).to_le_bytes();
+        }
+    }
+}
+
+/// For each power of two, the places whose bits move down by it.
+struct Moves([u64; 6]);
+
+impl Moves {
+    #[inline]
+    fn of(mut mask: u64) -> Self {
+        let mut zeros = !mask << 1;
+        let mut moves = [0; 6];
+        for (round, moving) in moves.iter_mut().enumerate() {
+            // Bit i of the parity: whether an odd number of zeros lies below i.
+            let mut parity = zeros;
+            for shift in [1, 2, 4, 8, 16, 32] {
+                parity ^= parity << shift;
+            }
+            *moving = parity & mask;
+            mask = (mask ^ *moving) | *moving >> (1 << round);
+            zeros &= !parity;
+        }
+        Self(moves)
+    }
+}
+
+/// The place of the n-th bit of `mask`, where `one` is 1 << n or zero.
+#[inline]
+fn nth(one: u64, mut mask: u64) -> u64 {
+    if one == 0 {
+        return 0;
+    }
+    for _ in 0..one.trailing_zeros() {
+        mask &= mask.wrapping_sub(1);
+    }
+    mask & mask.wrapping_neg()
+}

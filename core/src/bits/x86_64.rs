@@ -1,0 +1,233 @@
+//! AVX2, BMI1, BMI2, LZCNT and POPCNT: every x86-64 server since 2013 to 2015.
+#![allow(unsafe_code)]
+
+use super::isa::Isa;
+use super::planes::{Plane, all};
+use super::scalar::Scalar;
+use std::arch::x86_64::*;
+
+/// Holding one proves that this CPU has AVX2, BMI1, BMI2, LZCNT and POPCNT.
+#[derive(Clone, Copy, Debug)]
+pub struct Avx2(());
+
+impl Avx2 {
+    /// Asks the CPU.
+    pub fn detect() -> Option<Self> {
+        let found = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt");
+        found.then_some(Self(()))
+    }
+}
+
+impl Isa for Avx2 {
+    #[inline(always)]
+    fn vectorize<R>(self, operation: impl FnOnce() -> R) -> R {
+        // SAFETY: `self` exists only if all the features were detected.
+        unsafe { with_features(operation) }
+    }
+
+    #[inline(always)]
+    fn extract(self, word: u64, mask: u64) -> u64 {
+        // SAFETY: `self` exists only if BMI2 was detected.
+        unsafe { _pext_u64(word, mask) }
+    }
+
+    #[inline(always)]
+    fn deposit(self, word: u64, mask: u64) -> u64 {
+        // SAFETY: `self` exists only if BMI2 was detected.
+        unsafe { _pdep_u64(word, mask) }
+    }
+
+    #[inline(always)]
+    fn differing(self, planes: &[Plane], value: u64) -> u64 {
+        // SAFETY: `self` exists only if AVX2 was detected.
+        unsafe { differing(planes, value) }
+    }
+
+    #[inline(always)]
+    fn get(self, planes: &[Plane], slot: u64) -> u64 {
+        // SAFETY: `self` exists only if AVX2 was detected.
+        unsafe { get(planes, slot) }
+    }
+
+    #[inline(always)]
+    fn set(self, planes: &mut [Plane], slot: u64, value: u64) {
+        // SAFETY: `self` exists only if AVX2 was detected.
+        unsafe { set(planes, slot, value) }
+    }
+
+    #[inline(always)]
+    fn insert(self, planes: &mut [Plane], slot: u64, value: u64) {
+        // SAFETY: `self` exists only if AVX2 was detected.
+        unsafe { insert(planes, slot, value) }
+    }
+}
+
+/// The caller must know that the CPU has the features.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn with_features<R>(operation: impl FnOnce() -> R) -> R {
+    operation()
+}
+
+/// Planes in a vector. The last vector overlaps the one before it, so that no plane is left over;
+/// fewer planes are scalar.
+const LANES: usize = 4;
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn differing(planes: &[Plane], value: u64) -> u64 {
+    let Some((last, last_value)) = last(planes, value) else {
+        return few(planes, |planes| Scalar.differing(planes, value));
+    };
+    let mut differing = _mm256_xor_si256(load(last), Bits::of(last_value).next());
+    let mut bits = Bits::of(value);
+    let mut add =
+        |four| differing = _mm256_or_si256(differing, _mm256_xor_si256(load(four), bits.next()));
+    // The usual widths without a loop: the compiler would unroll it and spend more on counting than
+    // on planes.
+    match all_but_last(planes) {
+        [] => {}
+        [first] => add(first),
+        [first, second] => {
+            add(first);
+            add(second);
+        }
+        more => more.iter().for_each(add),
+    }
+    let halves =
+        _mm_or_si128(_mm256_castsi256_si128(differing), _mm256_extracti128_si256::<1>(differing));
+    (_mm_cvtsi128_si64(halves) | _mm_extract_epi64::<1>(halves)) as u64
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn get(planes: &[Plane], slot: u64) -> u64 {
+    let Some((last, _)) = last(planes, 0) else {
+        return few(planes, |planes| Scalar.get(planes, slot));
+    };
+    let slots = _mm256_set1_epi64x(slot as i64);
+    let lanes = |planes| {
+        let set = _mm256_cmpeq_epi64(_mm256_and_si256(planes, slots), slots);
+        _mm256_movemask_pd(_mm256_castsi256_pd(set)) as u64
+    };
+    let mut value = lanes(load(last)) << (planes.len() - LANES);
+    for (index, four) in all_but_last(planes).iter().enumerate() {
+        value |= lanes(load(four)) << (LANES * index);
+    }
+    value
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn set(planes: &mut [Plane], slot: u64, value: u64) {
+    let slots = _mm256_set1_epi64x(slot as i64);
+    change(planes, slot, value, |words| _mm256_andnot_si256(slots, words), |word| word & !slot);
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn insert(planes: &mut [Plane], slot: u64, value: u64) {
+    let above = slot.wrapping_neg();
+    let aboves = _mm256_set1_epi64x(above as i64);
+    let opened = |words| _mm256_add_epi64(words, _mm256_and_si256(words, aboves));
+    change(planes, slot, value, opened, |word| word.wrapping_add(word & above));
+}
+
+/// Clears `slot` by `vector` or `scalar`, and puts `value` there.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn change(
+    planes: &mut [Plane],
+    slot: u64,
+    value: u64,
+    vector: impl Fn(__m256i) -> __m256i,
+    scalar: impl Fn(u64) -> u64,
+) {
+    let Some((last, last_value)) = last(planes, value) else {
+        for (bit, plane) in planes.iter_mut().enumerate().take(LANES - 1) {
+            *plane = (scalar(u64::from_le_bytes(*plane)) | slot & all(value >> bit)).to_le_bytes();
+        }
+        return;
+    };
+    let slots = _mm256_set1_epi64x(slot as i64);
+    let changed = |words, bits: &mut Bits| {
+        _mm256_or_si256(vector(words), _mm256_and_si256(slots, bits.next()))
+    };
+    // Read before any of its planes is written.
+    let last = changed(load(last), &mut Bits::of(last_value));
+    let mut bits = Bits::of(value);
+    let count = all_but_last(planes).len();
+    let mut apply = |four: &mut [Plane; LANES]| {
+        let words = changed(load(four), &mut bits);
+        store(four, words);
+    };
+    match &mut planes.as_chunks_mut::<LANES>().0[..count] {
+        [] => {}
+        [first] => apply(first),
+        [first, second] => {
+            apply(first);
+            apply(second);
+        }
+        more => more.iter_mut().for_each(apply),
+    }
+    if let Some(four) = planes.last_chunk_mut() {
+        store(four, last);
+    }
+}
+
+/// The last four planes and their part of the value.
+#[inline(always)]
+fn last(planes: &[Plane], value: u64) -> Option<(&[Plane; LANES], u64)> {
+    let last = planes.last_chunk()?;
+    Some((last, value.unbounded_shr((planes.len() - LANES) as u32)))
+}
+
+/// Whole vectors from the first plane on, as many as are needed beside the last four. There must be
+/// at least four.
+#[inline(always)]
+fn all_but_last(planes: &[Plane]) -> &[[Plane; LANES]] {
+    planes[..planes.len() - 1].as_chunks().0
+}
+
+/// Up to three planes, told to the compiler.
+#[inline(always)]
+fn few<R>(planes: &[Plane], f: impl FnOnce(&[Plane]) -> R) -> R {
+    f(&planes[..planes.len() % LANES])
+}
+
+/// The bits of a value, four at a time from the lowest, each spread over its lane.
+struct Bits(__m256i);
+
+impl Bits {
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn of(value: u64) -> Self {
+        Self(_mm256_set1_epi64x(value as i64))
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn next(&mut self) -> __m256i {
+        // The bit of each lane becomes the sign, and the sign fills the lane.
+        let signs = _mm256_sllv_epi64(self.0, _mm256_setr_epi64x(63, 62, 61, 60));
+        self.0 = _mm256_srli_epi64::<4>(self.0);
+        _mm256_cmpgt_epi64(_mm256_setzero_si256(), signs)
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load(planes: &[Plane; LANES]) -> __m256i {
+    // SAFETY: four planes are 32 readable bytes; the load may be unaligned.
+    unsafe { _mm256_loadu_si256(planes.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn store(planes: &mut [Plane; LANES], words: __m256i) {
+    // SAFETY: four planes are 32 writable bytes; the store may be unaligned.
+    unsafe { _mm256_storeu_si256(planes.as_mut_ptr().cast(), words) }
+}

@@ -1,0 +1,195 @@
+//! A succinct dynamic dictionary: hashes with a few bits of data each.
+//!
+//! A hash is cut into bin, bucket and remainder. The first two are an address
+//! and are never stored: the bin is where the entry lies, the bucket is told by
+//! two bit vectors of the bin (`bins.rs`). Entries beyond 64 in a bin live in a
+//! small second level (`backyard.rs`) which knows their home, and return when
+//! [`Dictionary::sweep`] finds room. A full bin keeps its smallest buckets and
+//! a threshold; a lookup leaves the bin only for a bucket from the threshold up.
+//!
+//! After Arbitman, Naor and Segev, *Backyard Cuckoo Hashing*, with a bit-sliced
+//! quotient bin instead of their lookup tables, and the order of exile from Even,
+//! Even and Morrison's prefix filter, which we let relax as entries leave.
+//!
+//! It never forgets silently. An exile that finds two sheds and the stash full
+//! is lost, but a 64th part of the bins then answers [`Seen::Perhaps`] wherever
+//! the lost entry might have been, until it would have expired, and
+//! [`Dictionary::lost`] counts it. With random hashes this was never seen (see `docs/sliding.md`);
+//! with hashes that crowd into few bins it is what keeps the answers one-sided.
+
+mod backyard;
+mod bins;
+mod overflow;
+mod state;
+mod store;
+pub mod work;
+
+pub use store::{Dictionary, Fault, Repeat, Seen, Stats, Tags};
+
+use crate::bits::Aligned;
+use crate::hash::reduce;
+use bins::{SLOTS, THRESHOLD_BITS};
+
+/// Part of the slots of the first level in use, on average.
+///
+/// Higher saves bits and costs exiles: a bin of 64 slots that should hold 58
+/// overflows now and then.
+pub const LOAD: f64 = 0.90;
+
+/// Slots of a bin that stay free when exiles come home, so that the next arrivals do not send them
+/// out again at once.
+pub(crate) const SPARE: u32 = 4;
+
+/// Part of the slots of the second level in use, on average. Two choices keep the fullest shed
+/// close.
+pub const BACKYARD_LOAD: f64 = 0.75;
+
+/// Part of the allowed error that is planned for: a rate that is exactly at its limit measures
+/// above it half the time.
+pub const MARGIN: f64 = 0.97;
+
+/// The dimensions of a dictionary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Bins of 64 slots; any number.
+    pub bins: usize,
+    /// Buckets of a bin: 57 to 121, seven below a multiple of eight.
+    pub buckets: u32,
+    /// Bits stored of each hash.
+    pub remainder_bits: u32,
+    /// Bits of data with each hash.
+    pub tag_bits: u32,
+    /// Sheds of 64 slots for what does not fit its bin.
+    pub sheds: usize,
+}
+
+/// How many entries a dictionary must hold.
+#[derive(Clone, Copy, Debug)]
+pub struct Population {
+    /// Entries of the whole table at any time.
+    pub entries: f64,
+    /// Entries in a bin just before it is swept, relative to the average.
+    pub before_sweep: f64,
+}
+
+impl Shape {
+    /// The smallest shape for a population at an error rate, or `None` beyond 64 bits of hash.
+    pub fn smallest(
+        population: Population,
+        false_positive_rate: f64,
+        tag_bits: u32,
+    ) -> Option<Self> {
+        let least_bins = (population.entries / (f64::from(SLOTS) * LOAD)).ceil().max(1.0);
+        let fingerprints = population.entries / (MARGIN * false_positive_rate);
+        let mut best: Option<Self> = None;
+        for header_bytes in 8..=16 {
+            let buckets = 8 * header_bytes - THRESHOLD_BITS;
+            // More bins than the load asks for can pay when a bit less of remainder is just too
+            // little.
+            let exact_bits = (fingerprints / (least_bins * f64::from(buckets))).log2().max(0.0);
+            for remainder_bits in [exact_bits.floor() as u32, exact_bits.ceil() as u32] {
+                let per_bin = f64::from(buckets) * f64::from(remainder_bits).exp2();
+                let bins = least_bins.max((fingerprints / per_bin).ceil());
+                if bins > f64::from(u32::MAX) {
+                    continue;
+                }
+                let sheds = sheds(population, bins);
+                let shape = Self { bins: bins as usize, buckets, remainder_bits, tag_bits, sheds };
+                if shape.is_valid()
+                    && best.is_none_or(|best| shape.heap_bytes() < best.heap_bytes())
+                {
+                    best = Some(shape);
+                }
+            }
+        }
+        best
+    }
+
+    /// True if a dictionary can have these dimensions.
+    pub fn is_valid(&self) -> bool {
+        let buckets = self.buckets + THRESHOLD_BITS;
+        (1..=u32::MAX as usize).contains(&self.bins)
+            && (1..=self.bins).contains(&self.sheds)
+            && (64..=128).contains(&buckets)
+            && buckets.is_multiple_of(8)
+            && (1..=16).contains(&self.tag_bits)
+            && self.remainder_bits <= 32
+            && self.fingerprints() < 64f64.exp2()
+    }
+
+    /// How many different fingerprints there are; two hashes share one with a chance of one in
+    /// this.
+    pub fn fingerprints(&self) -> f64 {
+        self.bins as f64 * f64::from(self.buckets) * f64::from(self.remainder_bits).exp2()
+    }
+
+    /// Chance that an unknown hash has the fingerprint of one of `entries`. At most that, exactly:
+    /// equal ones are stored once.
+    pub fn false_positive_rate(&self, entries: f64) -> f64 {
+        entries / self.fingerprints()
+    }
+
+    /// Bytes on the heap of a dictionary of this shape: all of them, at all times.
+    pub fn heap_bytes(&self) -> u64 {
+        let (bins, backyard) = self.level_bytes();
+        [bins, backyard].map(|bytes| Aligned::<u8>::heap_bytes_for(bytes as usize)).iter().sum()
+    }
+
+    /// Bytes of the two levels.
+    pub fn level_bytes(&self) -> (u64, u64) {
+        let bins = bins::Layout::new(self).stride * self.bins;
+        (bins as u64, backyard::bytes(self) as u64)
+    }
+
+    /// Cuts a hash: the high product chooses the bin, what is left of it the bucket, what is left
+    /// then the remainder.
+    #[inline(always)]
+    pub fn place(&self, hash: u64) -> Place {
+        let (bin, rest) = reduce(hash, self.bins as u64);
+        let (bucket, rest) = reduce(rest, u64::from(self.buckets));
+        // In two steps, so that no bits of remainder is not a shift by 64.
+        let remainder = rest >> 1 >> (63 - self.remainder_bits);
+        Place { bin: bin as usize, bucket: bucket as u32, remainder }
+    }
+}
+
+/// Where an entry lives: all that is known of its hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// Number of the bin.
+    pub bin: usize,
+    /// Number of the bucket in the bin.
+    pub bucket: u32,
+    /// The part of the hash that is stored.
+    pub remainder: u64,
+}
+
+/// Sheds for the entries that do not fit their bins.
+fn sheds(population: Population, bins: f64) -> usize {
+    let exiles = bins * surplus_per_bin(population.entries / bins, population.before_sweep);
+    // Small tables have no averages; four deviations, where an exile rarely comes alone.
+    let with_luck = exiles + 4.0 * (7.0 * exiles).sqrt();
+    let slots = (exiles / BACKYARD_LOAD).max(with_luck).min(population.entries);
+    (slots / f64::from(SLOTS)).ceil().clamp(1.0, bins) as usize
+}
+
+/// Expected entries beyond the slots of a bin that holds `entries` on average, at a random moment
+/// between two sweeps.
+///
+/// The arrivals are Poisson; the mean climbs from one sweep to the next.
+pub fn surplus_per_bin(entries: f64, before_sweep: f64) -> f64 {
+    const MOMENTS: u32 = 8;
+    // The slots that a sweep leaves free are soon taken again; measured, they count for an eighth.
+    let room = f64::from(SLOTS) - f64::from(SPARE) / 8.0;
+    let swing = 2.0 * (before_sweep - 1.0);
+    let surplus_at = |moment: u32| {
+        let mean = entries * (1.0 + swing * ((f64::from(moment) + 0.5) / f64::from(MOMENTS) - 0.5));
+        let (mut chance, mut surplus) = ((-mean).exp(), 0.0);
+        for count in 1..4 * SLOTS {
+            chance *= mean / f64::from(count);
+            surplus += chance * (f64::from(count) - room).max(0.0);
+        }
+        surplus
+    };
+    (0..MOMENTS).map(surplus_at).sum::<f64>() / f64::from(MOMENTS)
+}

@@ -1,0 +1,206 @@
+//! The way between the two levels, and what happens when both are full.
+//!
+//! An exile for whom two sheds and the stash have no room is dropped and
+//! counted, and the region of its home, a 64th of the bins, becomes *blind* until
+//! the entry would have expired. A blind region does not raise its thresholds,
+//! and answers [`Seen::Perhaps`] instead of [`Seen::No`] from the threshold up:
+//! an error of a few percent there, and nothing is denied that was stored.
+
+use super::backyard::{Exile, ROOMS, Room};
+use super::bins::{Head, NOBODY, SLOTS};
+use super::store::{Dictionary, Repeat, Seen, Tags, slots};
+use super::work::Work;
+use super::{Place, SPARE, Shape};
+use crate::bits::Isa;
+
+/// Parts of the table that can lose entries independently.
+pub(super) const REGIONS: usize = 64;
+
+impl Dictionary {
+    /// The part of [`Dictionary::find`] that leaves the bin.
+    #[inline(never)]
+    pub(super) fn find_exile<I: Isa>(&self, isa: I, place: Place, work: &mut impl Work) -> Seen {
+        let found = isa.vectorize(
+            #[inline(always)]
+            || {
+                let rooms = self.backyard.rooms(place.bin);
+                let (room, slot) =
+                    self.backyard.find(isa, &rooms, place.bucket, place.remainder, work)?;
+                Some(self.backyard.tag(isa, &room, slot))
+            },
+        );
+        match found {
+            Some(tag) => Seen::Yes(tag),
+            None if self.is_blind(place.bin) => Seen::Perhaps,
+            None => Seen::No,
+        }
+    }
+
+    /// The rest of [`Dictionary::insert`] when the entry is not in its bin, and may or must be in
+    /// the backyard.
+    #[inline(never)]
+    pub(super) fn insert_overflowing<I: Isa>(
+        &mut self,
+        isa: I,
+        place: Place,
+        tags: Tags,
+        repeat: Repeat,
+        work: &mut impl Work,
+    ) -> Seen {
+        isa.vectorize(
+            #[inline(always)]
+            || {
+                let blind = self.is_blind(place.bin);
+                let mut bin = self.bins.get_mut(place.bin);
+                let mut head = bin.head();
+                let rooms = self.backyard.rooms(place.bin);
+                let mut seen = Seen::No;
+                if place.bucket >= head.threshold {
+                    if let Some((room, slot)) =
+                        self.backyard.find(isa, &rooms, place.bucket, place.remainder, work)
+                    {
+                        let before = self.backyard.tag(isa, &room, slot);
+                        if repeat == Repeat::Refresh {
+                            self.backyard.set_tag(isa, &room, slot, tags.now);
+                            self.due -= u64::from(before == tags.due);
+                        }
+                        return Seen::Yes(before);
+                    }
+                    if blind {
+                        seen = Seen::Perhaps;
+                        if repeat == Repeat::Keep {
+                            return seen;
+                        }
+                    }
+                }
+                self.len += 1;
+                let mut exile =
+                    Exile { bucket: place.bucket, remainder: place.remainder, tag: tags.now };
+                let full = head.ends >> (SLOTS - 1) != 0;
+                if !full || place.bucket < head.last_bucket() {
+                    let evicted = full.then(|| {
+                        let last = 1 << (SLOTS - 1);
+                        let evicted = Exile {
+                            bucket: head.last_bucket(),
+                            remainder: bin.remainder(isa, last),
+                            tag: bin.tag(isa, last),
+                        };
+                        bin.shorten(&mut head);
+                        evicted
+                    });
+                    let run = head.run(isa, place.bucket);
+                    bin.insert(isa, &mut head, place.bucket, run, place.remainder, tags.now);
+                    let Some(evicted) = evicted else {
+                        bin.set_head(head);
+                        return seen;
+                    };
+                    exile = evicted;
+                }
+                head.threshold = head.threshold.min(exile.bucket);
+                bin.set_head(head);
+                if !self.backyard.put(isa, &rooms, exile, work) {
+                    self.due -= u64::from(exile.tag == tags.due);
+                    self.lose(place.bin);
+                }
+                seen
+            },
+        )
+    }
+
+    /// The part of [`Dictionary::sweep`] that leaves the bin: smallest buckets come first, so that
+    /// the threshold rises.
+    #[inline(never)]
+    pub(super) fn bring_home<I: Isa>(
+        &mut self,
+        isa: I,
+        number: usize,
+        mut head: Head,
+        expired: u64,
+        due: u64,
+        work: &mut impl Work,
+    ) {
+        isa.vectorize(
+            #[inline(always)]
+            || {
+                let rooms = self.backyard.rooms(number);
+                let mut waiting = [0u16; ROOMS * SLOTS as usize];
+                let mut count = 0;
+                for (index, room) in rooms.iter().enumerate() {
+                    self.backyard.touch(room, work);
+                    let residents = self.backyard.residents(isa, room);
+                    if residents == 0 {
+                        continue;
+                    }
+                    let leaving = residents & self.backyard.tagged(isa, room, expired);
+                    self.due +=
+                        u64::from((residents & self.backyard.tagged(isa, room, due)).count_ones());
+                    self.backyard.free(room, leaving);
+                    self.forget(leaving);
+                    for slot in slots(residents & !leaving) {
+                        let bucket = self.backyard.bucket(isa, room, slot) as u16;
+                        waiting[count] =
+                            bucket << 8 | (index as u16) << 6 | slot.trailing_zeros() as u16;
+                        count += 1;
+                    }
+                }
+                let waiting = &mut waiting[..count];
+                waiting.sort_unstable();
+                let places = (SLOTS - SPARE).saturating_sub(head.count()) as usize;
+                let (returning, staying) = waiting.split_at(places.min(waiting.len()));
+                let blind = self.is_blind(number);
+                let mut bin = self.bins.get_mut(number);
+                for &who in returning {
+                    let (room, slot): (&Room, u64) =
+                        (&rooms[usize::from(who >> 6 & 3)], 1 << (who & 63));
+                    let Exile { bucket, remainder, tag } = self.backyard.exile(isa, room, slot);
+                    self.backyard.free(room, slot);
+                    let run = head.run(isa, bucket);
+                    bin.insert(isa, &mut head, bucket, run, remainder, tag);
+                }
+                let relaxed = staying.first().map_or(NOBODY, |&who| u32::from(who >> 8));
+                // In a blind region the threshold also stands for what was lost.
+                if !blind {
+                    head.threshold = relaxed;
+                }
+                bin.set_head(head);
+            },
+        )
+    }
+
+    /// Counts the departure of expired slots.
+    #[inline(always)]
+    pub(super) fn forget(&mut self, slots: u64) {
+        let count = u64::from(slots.count_ones());
+        self.len -= count;
+        self.due -= count;
+    }
+
+    /// An entry of `bin` found no room.
+    #[cold]
+    fn lose(&mut self, bin: usize) {
+        self.len -= 1;
+        self.lost = self.lost.saturating_add(1);
+        self.blind[region(&self.shape, bin)] = self.lifetime;
+    }
+
+    fn is_blind(&self, bin: usize) -> bool {
+        self.lost != 0 && self.blind[region(&self.shape, bin)] != 0
+    }
+
+    /// Counts a sweep of the region whose last bin this is.
+    #[inline(always)]
+    pub(super) fn age_region(&mut self, bin: usize) {
+        if self.lost == 0 {
+            return;
+        }
+        let here = region(&self.shape, bin);
+        if bin + 1 == self.shape.bins || region(&self.shape, bin + 1) != here {
+            self.blind[here] = self.blind[here].saturating_sub(1);
+        }
+    }
+}
+
+/// The region of a bin.
+fn region(shape: &Shape, bin: usize) -> usize {
+    (bin as u64 * REGIONS as u64 / shape.bins as u64) as usize
+}

@@ -1,0 +1,130 @@
+//! The dictionary in a snapshot, and the check that bytes are a dictionary.
+
+use super::backyard::Exile;
+use super::bins::NOBODY;
+use super::overflow::REGIONS;
+use super::store::{Dictionary, Fault, slots};
+use super::{Place, Shape};
+use crate::bits::Scalar;
+use crate::codec::{Reader, Writer};
+use crate::error::Error;
+
+impl Dictionary {
+    /// Writes the complete state; equal on every machine. The shape is not part of it.
+    pub fn write(&self, out: &mut Writer) {
+        out.u64(self.lost);
+        for &sweeps in &self.blind {
+            out.u16(sweeps);
+        }
+        out.bytes(self.bins.bytes.as_slice());
+        out.bytes(self.backyard.bytes.as_slice());
+    }
+
+    /// Reads what [`Dictionary::write`] wrote. Trusts nothing.
+    ///
+    /// `tag_limit` is above all tags; `due` tells the tag that the next sweep of a bin removes.
+    pub fn read(
+        shape: Shape,
+        lifetime: u16,
+        payload: &mut Reader<'_>,
+        tag_limit: u64,
+        due: impl Fn(usize) -> u64,
+    ) -> Result<Self, Error> {
+        let lost = payload.u64("entries lost")?;
+        let mut blind = [0; REGIONS];
+        for sweeps in &mut blind {
+            *sweeps = payload.u16("blind regions")?;
+        }
+        // Before anything is allocated.
+        let (first, second) = shape.level_bytes();
+        let bins = payload.bytes("bins", first)?;
+        let backyard = payload.bytes("backyard", second)?;
+        let mut dictionary = Self::new(shape, lifetime);
+        dictionary.bins.bytes.as_mut_slice().copy_from_slice(bins);
+        dictionary.backyard.bytes.as_mut_slice().copy_from_slice(backyard);
+        (dictionary.lost, dictionary.blind) = (lost, blind);
+        let too_blind = |&sweeps: &u16| sweeps > dictionary.lifetime || (sweeps > 0 && lost == 0);
+        if let Some(&sweeps) = blind.iter().find(|sweeps| too_blind(sweeps)) {
+            let expected = "no more sweeps than an entry lives";
+            return Err(Error::Field { field: "blind regions", found: sweeps.into(), expected });
+        }
+        (dictionary.len, dictionary.due) = dictionary.count(tag_limit, due)?;
+        Ok(dictionary)
+    }
+
+    /// Checks every invariant. What passes can not panic later.
+    pub fn validate(&self, tag_limit: u64, due: impl Fn(usize) -> u64) -> Result<(), Fault> {
+        let counted = self.count(tag_limit, due)?;
+        if counted == (self.len, self.due) { Ok(()) } else { Err(Fault::Count) }
+    }
+
+    /// Counts all entries and the due ones, and checks everything on the way.
+    fn count(&self, tag_limit: u64, due: impl Fn(usize) -> u64) -> Result<(u64, u64), Fault> {
+        for number in 0..self.shape.bins {
+            self.check_bin(number, tag_limit).ok_or(Fault::Bin(number))?;
+        }
+        let mut exiles = 0;
+        for number in 0..self.shape.bins {
+            exiles += self.check_exiles(number, tag_limit)?;
+        }
+        // Exiles of no home would never be swept.
+        let (in_sheds, stashed) = self.backyard.population();
+        if exiles != in_sheds + stashed {
+            return Err(Fault::Shed(self.shape.sheds));
+        }
+        let (mut len, mut leaving) = (0, 0);
+        for (place, tag) in self.entries() {
+            len += 1;
+            leaving += u64::from(tag == due(place.bin));
+        }
+        Ok((len, leaving))
+    }
+
+    fn check_bin(&self, number: usize, tag_limit: u64) -> Option<()> {
+        let bin = self.bins.get(number);
+        let head = bin.head();
+        let threshold = head.threshold == NOBODY || head.threshold < self.shape.buckets;
+        let runs: u32 = head.occupied.iter().map(|word| word.count_ones()).sum();
+        if runs != head.ends.count_ones() || !bin.is_clean() || !threshold {
+            return None;
+        }
+        let mut run: Vec<u64> = Vec::new();
+        for slot in slots(head.used()) {
+            let remainder = bin.remainder(Scalar, slot);
+            if run.contains(&remainder) || bin.tag(Scalar, slot) >= tag_limit {
+                return None;
+            }
+            run.push(remainder);
+            if head.ends & slot != 0 {
+                run.clear();
+            }
+        }
+        Some(())
+    }
+
+    fn check_exiles(&self, number: usize, tag_limit: u64) -> Result<u64, Fault> {
+        let head = self.bins.get(number).head();
+        let mut known: Vec<Place> = Vec::new();
+        for room in self.backyard.rooms(number) {
+            for slot in slots(self.backyard.residents(Scalar, &room)) {
+                let Exile { bucket, remainder, tag } = self.backyard.exile(Scalar, &room, slot);
+                let place = Place { bin: number, bucket, remainder };
+                let reachable = bucket >= head.threshold && bucket < self.shape.buckets;
+                if !reachable
+                    || tag >= tag_limit
+                    || known.contains(&place)
+                    || self.is_at_home(place)
+                {
+                    return Err(Fault::Shed(number % self.shape.sheds));
+                }
+                known.push(place);
+            }
+        }
+        Ok(known.len() as u64)
+    }
+
+    fn is_at_home(&self, place: Place) -> bool {
+        let bin = self.bins.get(place.bin);
+        bin.find(Scalar, bin.head().run(Scalar, place.bucket), place.remainder) != 0
+    }
+}

@@ -1,0 +1,333 @@
+//! The dictionary itself: both levels, and the way between them.
+
+use super::backyard::{Backyard, Exile};
+use super::bins::{Bins, NOBODY, SLOTS};
+use super::overflow::REGIONS;
+use super::work::{Part, Work};
+use super::{Place, Shape};
+use crate::bits::{Isa, LINE_BYTES, Level, Scalar, prefetch};
+use crate::error::Error;
+
+/// How many bins before its turn the sweep asks for a bin.
+const AHEAD: usize = 2;
+
+/// Hashes with `tag_bits` of data each. Memory is fixed at construction.
+#[derive(Debug, Clone)]
+pub struct Dictionary {
+    pub(super) shape: Shape,
+    level: Level,
+    pub(super) bins: Bins,
+    pub(super) backyard: Backyard,
+    /// Entries in both levels.
+    pub(super) len: u64,
+    /// Entries that the next sweep of their bin removes.
+    pub(super) due: u64,
+    /// Entries lost since construction.
+    pub(super) lost: u64,
+    /// Sweeps of a region until all that it lost would have expired.
+    pub(super) blind: [u16; REGIONS],
+    /// Sweeps that an entry survives at most, and one for the region's own pace.
+    pub(super) lifetime: u16,
+}
+
+/// What a dictionary knows of a hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// Not stored.
+    No,
+    /// Lost, or not stored; see [`Dictionary::lost`].
+    Perhaps,
+    /// Stored with this tag, or shares its fingerprint with one that is.
+    Yes(u64),
+}
+
+/// What to do with the tag of an entry that is already there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeat {
+    /// The new tag replaces it.
+    Refresh,
+    /// It stays.
+    Keep,
+}
+
+/// The two ends of a bin's life, as tags. They differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tags {
+    /// What enters the bin now gets this.
+    pub now: u64,
+    /// What has this leaves with the next sweep of the bin.
+    pub due: u64,
+}
+
+/// Sizes of the second level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stats {
+    /// Entries in sheds.
+    pub exiles: u64,
+    /// Entries in the stash, which holds 64.
+    pub stashed: u64,
+    /// Entries of the fullest shed, which holds 64.
+    pub fullest_shed: u32,
+    /// Bins with a threshold.
+    pub overflowing_bins: usize,
+}
+
+/// Where a dictionary contradicts itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// A bin contradicts itself.
+    Bin(usize),
+    /// A shed contradicts itself or its homes; the stash counts as the last shed.
+    Shed(usize),
+    /// A number does not agree with the entries.
+    Count,
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        let (field, found) = match fault {
+            Fault::Bin(number) => ("bin", number as u64),
+            Fault::Shed(number) => ("shed", number as u64),
+            Fault::Count => ("number of entries", 0),
+        };
+        Error::Field { field, found, expected: "in agreement with itself" }
+    }
+}
+
+impl Dictionary {
+    /// An empty dictionary. An entry is removed by one of the `lifetime` sweeps of its bin after
+    /// its insertion or last refresh.
+    ///
+    /// # Panics
+    ///
+    /// If the shape is not valid.
+    pub fn new(shape: Shape, lifetime: u16) -> Self {
+        assert!(shape.is_valid(), "{shape:?} is impossible");
+        Self {
+            shape,
+            level: Level::detect(),
+            bins: Bins::new(&shape),
+            backyard: Backyard::new(&shape),
+            len: 0,
+            due: 0,
+            lost: 0,
+            blind: [0; REGIONS],
+            lifetime: lifetime.saturating_add(1),
+        }
+    }
+
+    /// Uses plain Rust from now on; slower, equal in all else.
+    pub fn without_vectors(mut self) -> Self {
+        self.level = Level::Scalar(Scalar);
+        self
+    }
+
+    /// The dimensions.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The instruction set in use.
+    #[inline(always)]
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// Entries stored.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Entries that the next sweep of their bin removes.
+    pub fn due(&self) -> u64 {
+        self.due
+    }
+
+    /// True if nothing is stored.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Entries that found no room, since construction. Each makes a part of the answers
+    /// [`Seen::Perhaps`] for a while.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// What is known of a place.
+    #[inline(always)]
+    pub fn find<I: Isa>(&self, isa: I, place: Place, work: &mut impl Work) -> Seen {
+        self.touch_bin(place.bin, work);
+        let bin = self.bins.get(place.bin);
+        let head = bin.head();
+        let run = head.run(isa, place.bucket);
+        let slot = bin.find(isa, run, place.remainder);
+        if slot != 0 {
+            return Seen::Yes(bin.tag(isa, slot));
+        }
+        if place.bucket < head.threshold {
+            return Seen::No;
+        }
+        self.find_exile(isa, place, work)
+    }
+
+    /// True unless the place is certainly not stored: [`Dictionary::find`] without the tag.
+    #[inline(always)]
+    pub fn contains<I: Isa>(&self, isa: I, place: Place, work: &mut impl Work) -> bool {
+        self.touch_bin(place.bin, work);
+        let bin = self.bins.get(place.bin);
+        let head = bin.head();
+        let run = head.run(isa, place.bucket);
+        let here = bin.find(isa, run, place.remainder) != 0;
+        if here | (place.bucket < head.threshold) {
+            return here;
+        }
+        self.find_exile(isa, place, work) != Seen::No
+    }
+
+    /// Looks a place up and makes sure that it is stored, in one pass.
+    ///
+    /// The answer is what was known before. With [`Repeat::Keep`], anything but [`Seen::No`]
+    /// changes nothing.
+    #[inline(always)]
+    pub fn insert<I: Isa>(
+        &mut self,
+        isa: I,
+        place: Place,
+        tags: Tags,
+        repeat: Repeat,
+        work: &mut impl Work,
+    ) -> Seen {
+        self.touch_bin(place.bin, work);
+        let mut bin = self.bins.get_mut(place.bin);
+        let mut head = bin.head();
+        let run = head.run(isa, place.bucket);
+        let slot = bin.find(isa, run, place.remainder);
+        if slot != 0 {
+            let before = bin.tag(isa, slot);
+            if repeat == Repeat::Refresh {
+                bin.set_tag(isa, slot, tags.now);
+                self.due -= u64::from(before == tags.due);
+            }
+            return Seen::Yes(before);
+        }
+        if (place.bucket >= head.threshold) | (head.ends >> (SLOTS - 1) != 0) {
+            return self.insert_overflowing(isa, place, tags, repeat, work);
+        }
+        bin.insert(isa, &mut head, place.bucket, run, place.remainder, tags.now);
+        bin.set_head(head);
+        self.len += 1;
+        Seen::No
+    }
+
+    /// Removes the entries of a bin that have the tag `expired`, and brings its exiles home as far
+    /// as there is room.
+    ///
+    /// Entries with the tag `due` are the next to go. Touches one bin, two sheds and the stash.
+    #[inline(never)]
+    pub fn sweep<I: Isa>(
+        &mut self,
+        isa: I,
+        number: usize,
+        expired: u64,
+        due: u64,
+        work: &mut impl Work,
+    ) {
+        isa.vectorize(
+            #[inline(always)]
+            || {
+                self.touch_bin(number, work);
+                self.prefetch_bin(number + AHEAD);
+                let mut bin = self.bins.get_mut(number);
+                let mut head = bin.head();
+                let used = head.used();
+                let leaving = bin.tagged(isa, expired) & used;
+                self.due += u64::from((bin.tagged(isa, due) & used).count_ones());
+                if leaving != 0 {
+                    bin.keep(isa, &mut head, used & !leaving);
+                    bin.set_head(head);
+                    self.forget(leaving);
+                }
+                if head.threshold != NOBODY {
+                    self.bring_home(isa, number, head, expired, due, work);
+                }
+                self.age_region(number);
+            },
+        )
+    }
+
+    /// Asks for the memory of a place ahead of its use.
+    #[inline(always)]
+    pub fn prefetch(&self, place: Place) {
+        self.prefetch_bin(place.bin);
+    }
+
+    #[inline(always)]
+    fn prefetch_bin(&self, bin: usize) {
+        let bytes = self.bins.layout.bytes_of(bin);
+        // Bins of up to three lines, which is an error rate of one in a million; of more, the rest
+        // comes when it comes.
+        for at in [bytes.start, bytes.start + LINE_BYTES, bytes.end - 1] {
+            prefetch(self.bins.bytes.as_slice(), at);
+        }
+    }
+
+    /// All entries with their tags, bin by bin; exiles after the residents of their home.
+    pub fn entries(&self) -> impl Iterator<Item = (Place, u64)> + '_ {
+        let isa = Scalar;
+        (0..self.shape.bins).flat_map(move |number| {
+            let bin = self.bins.get(number);
+            let head = bin.head();
+            let mut entries = Vec::with_capacity(head.count() as usize);
+            let mut buckets = head.buckets();
+            let mut bucket = buckets.next().unwrap_or(0);
+            for slot in slots(head.used()) {
+                entries.push((
+                    Place { bin: number, bucket, remainder: bin.remainder(isa, slot) },
+                    bin.tag(isa, slot),
+                ));
+                if head.ends & slot != 0 {
+                    bucket = buckets.next().unwrap_or(0);
+                }
+            }
+            if head.threshold != NOBODY {
+                for room in self.backyard.rooms(number) {
+                    for slot in slots(self.backyard.residents(isa, &room)) {
+                        let Exile { bucket, remainder, tag } =
+                            self.backyard.exile(isa, &room, slot);
+                        entries.push((Place { bin: number, bucket, remainder }, tag));
+                    }
+                }
+            }
+            entries
+        })
+    }
+
+    /// Sizes of the second level, counted.
+    pub fn stats(&self) -> Stats {
+        let (exiles, stashed) = self.backyard.population();
+        let overflowing = |bin: &usize| self.bins.get(*bin).head().threshold != NOBODY;
+        Stats {
+            exiles,
+            stashed,
+            fullest_shed: self.backyard.fullest(),
+            overflowing_bins: (0..self.shape.bins).filter(overflowing).count(),
+        }
+    }
+
+    #[inline(always)]
+    fn touch_bin(&self, bin: usize, work: &mut impl Work) {
+        let bytes = self.bins.layout.bytes_of(bin);
+        work.touch(Part::Bins, bytes.start, bytes.len());
+    }
+}
+
+/// The single slots of a set.
+#[inline(always)]
+pub(super) fn slots(mut set: u64) -> impl Iterator<Item = u64> {
+    std::iter::from_fn(move || {
+        let slot = set & set.wrapping_neg();
+        set ^= slot;
+        (slot != 0).then_some(slot)
+    })
+}

@@ -1,0 +1,41 @@
+//! Any structure, with any parameters, from a few bytes.
+
+use arbitrary::{Result, Unstructured};
+use lately::catalog::CATALOG;
+use lately::plan::Goal;
+use lately::{Blueprint, ErrorRate, Filter, Memory, Seed, Slack, Span, Window};
+
+/// A structure chosen by the input, with parameters for a goal chosen by the input.
+pub fn arbitrary_blueprint(u: &mut Unstructured<'_>) -> Result<Box<dyn Blueprint>> {
+    let row = u.choose(CATALOG)?;
+    let goal = arbitrary_goal(u)?;
+    (row.propose)(&goal).map_err(|_| arbitrary::Error::IncorrectFormat)
+}
+
+/// An empty filter of that structure.
+pub fn build(blueprint: &dyn Blueprint, u: &mut Unstructured<'_>) -> Result<Box<dyn Filter>> {
+    Ok(blueprint.build(Seed(u.arbitrary()?)).expect("goals of the fuzzer are small"))
+}
+
+fn arbitrary_goal(u: &mut Unstructured<'_>) -> Result<Goal> {
+    let small = u.int_in_range(1..=300)?;
+    let window = match u.int_in_range(0..=2)? {
+        0 => Window::Last(small),
+        1 => Window::Within(Span::from_millis(small)),
+        _ => Window::Ever,
+    };
+    let rate = *u.choose(&[0.3, 0.1, 0.01, 0.001, 1e-6])?;
+    let mut goal = Goal::new(window, ErrorRate::new(rate).expect("all of these are rates"));
+    if u.ratio(1, 4)? {
+        goal.limit = Memory::from_bytes(u.int_in_range(1..=4_000)?).into();
+    }
+    if let Window::Last(_) = window
+        && u.ratio(1, 4)?
+    {
+        goal.slack = Slack::Items(u.int_in_range(0..=300)?);
+    }
+    goal.expected_items = Some(u.int_in_range(1..=500)?);
+    goal.counting = u.ratio(1, 4)?;
+    goal.removing = u.ratio(1, 4)?;
+    Ok(goal)
+}

@@ -1,0 +1,82 @@
+//! House rules that no other tool checks.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+
+/// Lines that a file may have before its tests: more is a second idea.
+const LONGEST_FILE: usize = 400;
+
+/// Folders that may hold code which the compiler cannot check.
+const FENCED: [&str; 1] = ["core/src/bits/"];
+
+/// Fails with everything that breaks a rule.
+pub fn check() -> Result<()> {
+    let mut faults = Vec::new();
+    for file in rust_files(Path::new(".")) {
+        let name = file.to_string_lossy().trim_start_matches("./").to_owned();
+        faults.extend(faults_of(&name, &fs::read_to_string(&file)?));
+    }
+    if !faults.is_empty() {
+        bail!("{}", faults.join("\n"));
+    }
+    Ok(())
+}
+
+fn faults_of(name: &str, text: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or(text);
+    let lines = code.lines().count();
+    let is_test = name.contains("/tests/");
+    if lines > LONGEST_FILE && !is_test {
+        faults.push(format!("{name}: {lines} lines before its tests; at most {LONGEST_FILE}"));
+    }
+    let documented = text.starts_with("//!") || text.starts_with("#![doc = include_str!");
+    if !documented {
+        faults.push(format!("{name}: begins without saying what it is for (//!)"));
+    }
+    if name.ends_with("/utils.rs") {
+        faults.push(format!("{name}: a file needs a subject"));
+    }
+    // Written in two parts, so that this line does not find itself.
+    let lifted = concat!("allow(", "unsafe_code)");
+    if text.contains(lifted) && !FENCED.iter().any(|fence| name.starts_with(fence)) {
+        faults.push(format!("{name}: lifts the fence around what the compiler cannot check"));
+    }
+    faults
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut files = Vec::new();
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if path.is_dir() && name != "target" && !name.starts_with('.') {
+            files.extend(rust_files(&path));
+        } else if name.ends_with(".rs") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_is_noticed_when_broken() {
+        let good = "//! An idea.\n";
+        assert!(faults_of("core/src/idea.rs", good).is_empty());
+        let long = format!("{good}{}", "fn f() {}\n".repeat(LONGEST_FILE));
+        assert_eq!(faults_of("core/src/idea.rs", &long).len(), 1);
+        assert_eq!(faults_of("core/src/idea.rs", "fn f() {}").len(), 1);
+        assert_eq!(faults_of("core/src/utils.rs", good).len(), 1);
+        let fence = format!("{good}#![{}]", concat!("allow(", "unsafe_code)"));
+        assert_eq!(faults_of("core/src/idea.rs", &fence).len(), 1);
+        assert!(faults_of("core/src/bits/idea.rs", &fence).is_empty());
+    }
+}
