@@ -52,8 +52,9 @@ impl InterleavedParameters {
         // Full filters err alike, and independently.
         let each = -((-rate).ln_1p() / filters as f64).exp_m1();
         let turn = window.div_ceil(filters - 1) as f64;
-        let places =
-            fewest(|places| false_positive_rate_in_lanes(turn / places as f64, LANE_BITS) <= each);
+        let places = fewest((window / 256).max(1), |places| {
+            false_positive_rate_in_lanes(turn / places as f64, LANE_BITS) <= each
+        });
         Self { window, filters, places }
     }
 
