@@ -3,7 +3,7 @@
 //! Every function returns an iterator that never ends and is the same forever for the same
 //! arguments; [`named`] lists them all for a given window, so that a contract can walk every stream.
 //!
-//! - Ordinary: [`uniform`], [`zipf`], [`distinct`], [`constant`], [`cyclic`], [`bursts`].
+//! - Ordinary: [`uniform`], [`zipf`](fn@zipf), [`distinct`], [`constant`], [`cyclic`], [`bursts`].
 //! - At the border of the window: [`repeats_at`] counts steps, [`repeats_at_ages`] milliseconds.
 //! - Composed: [`mixture`] and [`phases`] of streams, [`with_repeats`] added to one.
 //! - Structured keys that break weak hashes: [`sequential`], [`shared_low_bits`], ...

@@ -4,9 +4,7 @@
 //! longer a key may be reported), in bits per item and in cache lines per operation.
 
 mod double_buffer;
-mod generations;
 mod succinct;
 
 pub use double_buffer::{DoubleBuffer, DoubleBufferParameters};
-pub use generations::Generations;
-pub use succinct::{Sliding, SlidingParameters};
+pub use succinct::{Generations, Sliding, SlidingParameters};

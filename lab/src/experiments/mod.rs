@@ -1,6 +1,7 @@
 //! All experiments. An area has a file and a place in [`AREAS`]; an experiment is a value there.
 
 mod sets;
+mod sliding;
 mod windows;
 
 use anyhow::{Result, anyhow};
@@ -8,7 +9,8 @@ use anyhow::{Result, anyhow};
 use crate::experiment::Experiment;
 
 /// The experiments of every area.
-pub static AREAS: &[&[Experiment]] = &[windows::EXPERIMENTS, sets::EXPERIMENTS];
+pub static AREAS: &[&[Experiment]] =
+    &[windows::EXPERIMENTS, sliding::EXPERIMENTS, sets::EXPERIMENTS];
 
 /// Every experiment.
 pub fn all() -> impl Iterator<Item = &'static Experiment> {

@@ -17,163 +17,23 @@
 //! What is not guaranteed: the error, if hashes are not random. The dictionary may then run out of
 //! room: it reports too much for a while, never too little, and [`Sliding::lost`] tells.
 
+mod generations;
+mod parameters;
+
+pub use generations::Generations;
+pub use parameters::SlidingParameters;
+
 use std::ops::RangeInclusive;
 
-use super::generations::{self, Generations};
 use crate::bits::{Isa, vectorized};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::dictionary::work::{Uncounted, Work};
-use crate::dictionary::{
-    Dictionary, Fault, MARGIN, Place, Population, Repeat, Seen, Shape, Stats, Tags,
-};
+use crate::dictionary::{Dictionary, Fault, Place, Repeat, Seen, Stats, Tags};
 use crate::error::Error;
-use crate::filter::{BATCH, Filter, Membership, Promise};
-use crate::hash::Seed;
+use crate::filter::{BATCH, Filter, Membership};
 use crate::plan::{Goal, Limit};
-use crate::rate::ErrorRate;
 use crate::window::{Slack, Time, Window};
-
-/// Longest window, so that no product of its parts overflows.
-const LONGEST: u64 = 1 << 40;
-
-/// How a sliding filter is built.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SlidingParameters {
-    /// Insertions that are certainly remembered.
-    pub window: u64,
-    /// Generations per window, the paper's c.
-    pub generations: u64,
-    /// Dimensions of the dictionary.
-    pub shape: Shape,
-}
-
-impl SlidingParameters {
-    /// The smallest filter that keeps a rate, and a slack if one is given.
-    pub fn with_error(window: u64, slack: Option<u64>, rate: f64) -> Result<Self, Unfit> {
-        if !(1..=LONGEST).contains(&window) {
-            return Err(Unfit("keeps windows of up to 2^40 items"));
-        }
-        let mut counts = generations::choices(window, slack.unwrap_or(window)).peekable();
-        if counts.peek().is_none() {
-            return Err(Unfit("needs a slack of about a 255th of the window"));
-        }
-        let plans = counts.filter_map(|count| {
-            let tag_bits = generations::tag_bits(count);
-            let shape = Shape::smallest(population(window, count), rate, tag_bits)?;
-            Some(Self { window, generations: count, shape })
-        });
-        plans
-            .min_by_key(Self::heap_bytes)
-            .ok_or(Unfit("cannot err so rarely over so long a window: hashes have 64 bits"))
-    }
-
-    /// The filter with the smallest error that fits into `bytes`.
-    pub fn with_memory(window: u64, slack: Option<u64>, bytes: u64) -> Result<Self, Unfit> {
-        let fits = |exponent: f64| {
-            Self::with_error(window, slack, exponent.exp2())
-                .ok()
-                .filter(|parameters| parameters.heap_bytes() <= bytes)
-        };
-        // The rate is a power of two with a real exponent; the heap grows as it falls.
-        let (mut low, mut high) = (ErrorRate::SMALLEST.log2(), -0.1);
-        let mut best = fits(high).ok_or(Unfit("needs more memory for this window and slack"))?;
-        for _ in 0..40 {
-            let middle = (low + high) / 2.0;
-            match fits(middle) {
-                Some(parameters) => (best, high) = (parameters, middle),
-                None => low = middle,
-            }
-        }
-        Ok(best)
-    }
-
-    /// Insertions beyond the window that may still be reported.
-    pub fn slack(&self) -> u64 {
-        generations::reach(self.window, self.generations) - self.window
-    }
-
-    /// Chance to report a key that is older or was never seen, when all keys of the window differ.
-    pub fn false_positive_rate(&self) -> f64 {
-        let entries = population(self.window, self.generations).entries;
-        (self.shape.false_positive_rate(entries) / MARGIN).min(1.0)
-    }
-
-    /// Bytes on the heap, from the first insertion to the last.
-    pub fn heap_bytes(&self) -> u64 {
-        self.shape.heap_bytes()
-    }
-
-    fn clock(&self) -> Generations {
-        Generations::new(self.window, self.generations, self.shape.bins as u64)
-    }
-
-    fn lifetime(&self) -> u16 {
-        self.generations as u16 + 1
-    }
-}
-
-/// Entries stored when all keys differ: the window, and half a generation more.
-fn population(window: u64, count: u64) -> Population {
-    let pass = generations::pass(window, count) as f64;
-    let window = pass * count as f64;
-    // The sweep goes by whole bins: up to half a bin's share of a generation more.
-    let uneven = (32.0 / count as f64 + 1.0).min(pass / 2.0);
-    Population {
-        entries: window + pass / 2.0 + uneven,
-        before_sweep: (window + pass) / (window + pass / 2.0),
-    }
-}
-
-impl Blueprint for SlidingParameters {
-    fn structure(&self) -> &'static str {
-        Sliding::NAME
-    }
-
-    fn promise(&self) -> Promise {
-        Promise {
-            window: Window::Last(self.window),
-            slack: Slack::Items(self.slack()),
-            false_positives: self.false_positive_rate(),
-            false_negatives: 0.0,
-        }
-    }
-
-    fn heap_bytes(&self) -> u64 {
-        self.shape.heap_bytes()
-    }
-
-    fn lines_touched(&self) -> f64 {
-        let sweeps =
-            self.shape.bins as f64 / generations::pass(self.window, self.generations) as f64;
-        let (bytes, _) = self.shape.level_bytes();
-        (1.0 + sweeps) * (bytes as f64 / self.shape.bins as f64 / 64.0 + 0.5)
-    }
-
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("window", self.window.to_string()),
-            ("generations", self.generations.to_string()),
-            ("bins", self.shape.bins.to_string()),
-            ("buckets", self.shape.buckets.to_string()),
-            ("remainder bits", self.shape.remainder_bits.to_string()),
-            ("sheds", self.shape.sheds.to_string()),
-        ]
-    }
-
-    fn write_parameters(&self, out: &mut Writer) {
-        out.u64(self.window);
-        out.u64(self.generations);
-        out.u64(self.shape.bins as u64);
-        out.u32(self.shape.buckets);
-        out.u32(self.shape.remainder_bits);
-        out.u64(self.shape.sheds as u64);
-    }
-
-    fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
-        Box::new(Sliding::new(*self))
-    }
-}
 
 /// Remembers the last n insertions.
 #[derive(Debug, Clone)]
@@ -401,32 +261,16 @@ impl Structure for Sliding {
     }
 
     fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
-        let window = parameters.u64("window")?;
-        let generations = parameters.u64("generations")?;
-        let bins = parameters.u64("bins")?;
-        let buckets = parameters.u32("buckets")?;
-        let remainder_bits = parameters.u32("remainder bits")?;
-        let sheds = parameters.u64("sheds")?;
-        if !(1..=LONGEST).contains(&window) {
-            let expected = "from 1 to 2^40";
-            return Err(Error::Field { field: "window", found: window, expected });
-        }
-        if !(1..1 << generations::MOST_TAG_BITS).contains(&generations) || generations > window {
-            let expected = "from 1 to 255 and at most the window";
-            return Err(Error::Field { field: "generations", found: generations, expected });
-        }
-        let tag_bits = generations::tag_bits(generations);
-        let (bins, sheds) = (bins as usize, sheds as usize);
-        let shape = Shape { bins, buckets, remainder_bits, tag_bits, sheds };
-        if !shape.is_valid() {
-            let expected = "part of a possible shape";
-            return Err(Error::Field { field: "bins", found: bins as u64, expected });
-        }
-        let parameters = SlidingParameters { window, generations, shape };
+        let parameters = SlidingParameters::read(parameters)?;
         let clock = parameters.clock().after_elements(payload.u64("insertions")?);
         let due = |bin| clock.after(clock.tag_of(bin));
-        let limit = generations + 1;
-        let dictionary = Dictionary::read(shape, parameters.lifetime(), payload, limit, due)?;
+        let dictionary = Dictionary::read(
+            parameters.shape,
+            parameters.lifetime(),
+            payload,
+            parameters.generations + 1,
+            due,
+        )?;
         Ok(Self { parameters, generations: clock, dictionary })
     }
 }
