@@ -4,7 +4,7 @@ use std::alloc::System;
 
 use lately::catalog::CATALOG;
 use lately::plan::Goal;
-use lately::{ErrorRate, Hashing, Seed, Time, Window};
+use lately::{ErrorRate, Hashing, Memory, Seed, Time, Window};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
@@ -28,7 +28,9 @@ fn heap_bytes_are_the_allocators() {
         for items in [1, 100, 10_000] {
             let goals = [Window::Last(items), Window::Ever].map(|window| Goal::new(window, rate));
             let counting = Goal { counting: true, expected_items: Some(items), ..goals[1] };
-            let accepted = [goals[0], goals[1], counting];
+            let memory = Memory::from_bytes(200 + items);
+            let small = Goal::new(Window::Last(items), memory);
+            let accepted = [goals[0], goals[1], counting, small];
             let Some(blueprint) = accepted.iter().find_map(|goal| (row.propose)(goal).ok()) else {
                 continue;
             };

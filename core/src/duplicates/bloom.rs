@@ -65,6 +65,8 @@ impl Subfilter for PlainBloom {
         strength: "the smallest constant-time window by turns, at several cache lines per check",
     };
 
+    const FORGETS: bool = false;
+
     fn best_in_queue(bits: u64, turn: f64, stream: Stream) -> Option<Self> {
         Self::with_bits(bits, stream.distinct(turn))
     }

@@ -34,6 +34,9 @@ pub trait Subfilter: Copy + Debug + PartialEq + Send + Sync + 'static {
     /// The row of a queue of these.
     const QUEUED: Identity;
 
+    /// Whether it may forget what was inserted.
+    const FORGETS: bool = true;
+
     /// The parameters that err least within `bits`, on the stream, when `turn` keys are inserted
     /// before the filter is emptied; `None` if there is too little room.
     fn best_in_queue(bits: u64, turn: f64, stream: Stream) -> Option<Self>;
@@ -92,6 +95,18 @@ pub trait Detector: Subfilter {
 
     /// Lets a repeat pass by without recording it again.
     fn pass(&self, _cells: &mut Packed, _random: &mut Random) {}
+}
+
+/// What is promised of a structure that may forget: shares in the long run, of which none is so
+/// small that no law here could vouch for it.
+pub(super) fn promise_of_long_run(window: u64, slack: Slack, expected: Mistakes) -> Promise {
+    const LEAST: f64 = 1e-9;
+    Promise {
+        window: Window::Last(window),
+        slack,
+        false_positives: expected.false_positives.max(LEAST),
+        false_negatives: expected.false_negatives.max(LEAST),
+    }
 }
 
 /// Heap bits that the cells may use, when the array's spare word is taken off.
@@ -167,13 +182,7 @@ impl<D: Detector> Blueprint for AloneParameters<D> {
     }
 
     fn promise(&self) -> Promise {
-        let Mistakes { false_positives, false_negatives } = self.expected_mistakes(None);
-        Promise {
-            window: Window::Last(self.window),
-            slack: Slack::Unlimited,
-            false_positives,
-            false_negatives,
-        }
+        promise_of_long_run(self.window, Slack::Unlimited, self.expected_mistakes(None))
     }
 
     fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {

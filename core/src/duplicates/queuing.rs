@@ -11,7 +11,9 @@
 //! ([`Rotation`]), and L is computed from the error law, not asked of the user. Not guaranteed:
 //! a bounded worst case. Every c-th insertion empties a subfilter, in time linear in its size.
 
-use super::detector::{Subfilter, payload_bits, read_cells, read_window, window_and_memory};
+use super::detector::{
+    Subfilter, payload_bits, promise_of_long_run, read_cells, read_window, window_and_memory,
+};
 use super::law::{Crowd, Stream, queued};
 use super::random::Random;
 use crate::bits::Packed;
@@ -128,12 +130,18 @@ impl<S: Subfilter> Blueprint for QueuingParameters<S> {
     }
 
     fn promise(&self) -> Promise {
-        let Mistakes { false_positives, false_negatives } = self.expected_mistakes(None);
+        let slack = Slack::Items(self.slack());
+        if S::FORGETS || (self.filters - 1) * self.turn < self.window {
+            return promise_of_long_run(self.window, slack, self.expected_mistakes(None));
+        }
+        // All of them full, where the promise must hold at the worst moment.
+        let (turn, stream) = (self.turn as f64, Stream::new(self.window, None));
+        let each = self.subfilter.after(turn, turn, stream, Crowd::AVERAGE).false_positives;
         Promise {
             window: Window::Last(self.window),
-            slack: Slack::Items(self.slack()),
-            false_positives,
-            false_negatives,
+            slack,
+            false_positives: -(self.filters as f64 * (-each).ln_1p()).exp_m1(),
+            false_negatives: 0.0,
         }
     }
 

@@ -13,7 +13,9 @@
 //! logarithm where the binary one is meant; here it is the one that errs least.
 
 use super::bloom::PlainBloom;
-use super::detector::{Subfilter, payload_bits, read_cells, read_window, window_and_memory};
+use super::detector::{
+    Subfilter, payload_bits, promise_of_long_run, read_cells, read_window, window_and_memory,
+};
 use super::law::{Stream, queued};
 use crate::bits::Packed;
 use crate::blueprint::{Blueprint, Structure, Unfit};
@@ -97,15 +99,18 @@ impl Blueprint for TwoBuffersParameters {
     }
 
     fn promise(&self) -> Promise {
-        let covered = self.capacity >= self.window;
-        let each = self.filling(Stream::new(self.window, None)).last().map_or(0.0, |full| full.1);
-        let mean = self.expected_mistakes(None);
+        if self.capacity < self.window {
+            let expected = self.expected_mistakes(None);
+            return promise_of_long_run(self.window, Slack::Unlimited, expected);
+        }
+        // Two full filters, where the promise must hold at the worst moment.
+        let filling = self.filling(Stream::new(self.window, None));
+        let each = filling.last().expect("it starts empty").1;
         Promise {
             window: Window::Last(self.window),
             slack: Slack::Unlimited,
-            // Two full filters, where the promise must hold at the worst moment.
-            false_positives: if covered { each * (2.0 - each) } else { mean.false_positives },
-            false_negatives: if covered { 0.0 } else { mean.false_negatives },
+            false_positives: each * (2.0 - each),
+            false_negatives: 0.0,
         }
     }
 

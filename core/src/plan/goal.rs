@@ -93,6 +93,10 @@ impl Goal {
     /// Refuses goals that contradict themselves.
     pub fn validate(&self) -> Result<(), Error> {
         self.window.validate()?;
+        if self.alphabet == Some(0) {
+            let expected = "at least one key";
+            return Err(Error::Parameter { name: "alphabet", found: "0".to_owned(), expected });
+        }
         let expected = match (self.window, self.slack) {
             (Window::Last(_), Slack::Time(_)) => "a number of items for a window by count",
             (Window::Within(_), Slack::Items(_)) => "a span of time for a window by time",

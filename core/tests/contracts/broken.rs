@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use lately::codec::Writer;
-use lately::duplicates::CompactShortHashParameters;
+use lately::duplicates::{AloneParameters, CompactShortHashParameters, QuotientTable};
 use lately::{Blueprint, Filter, Membership, Seed, Time};
 
 use crate::subjects::Subject;
@@ -44,6 +44,17 @@ pub fn with_fault(fault: Fault) -> Subject {
         Fault::OffByOne => CompactShortHashParameters { window: WINDOW - 1, ..promised },
         _ => promised,
     };
+    faulty(fault, promised, kept)
+}
+
+/// The same among those that may forget.
+pub fn detector_with_fault(fault: Fault) -> Subject {
+    let parameters: AloneParameters<QuotientTable> =
+        AloneParameters::with_memory(WINDOW, None, 600).unwrap();
+    faulty(fault, parameters, parameters)
+}
+
+fn faulty<B: Blueprint + Copy + 'static>(fault: Fault, promised: B, kept: B) -> Subject {
     let honest = Subject::of(Box::new(promised));
     Subject {
         label: format!("{fault:?}"),
@@ -56,15 +67,15 @@ pub fn with_fault(fault: Fault) -> Subject {
 }
 
 #[derive(Debug)]
-struct Broken {
+struct Broken<B> {
     fault: Fault,
-    kept: CompactShortHashParameters,
+    kept: B,
     inner: Box<dyn Filter>,
     steps: u64,
     ever: HashSet<u64>,
 }
 
-impl Broken {
+impl<B> Broken<B> {
     fn lies_about(&self, hash: u64) -> bool {
         match self.fault {
             Fault::Liar => hash.is_multiple_of(20),
@@ -80,7 +91,7 @@ impl Broken {
     }
 }
 
-impl Membership for Broken {
+impl<B: Blueprint> Membership for Broken<B> {
     fn insert_hash(&mut self, hash: u64, now: Time) -> bool {
         self.steps += 1;
         if self.fault == Fault::ClockWatcher && now.millis() > 1 << 40 {
@@ -122,7 +133,7 @@ impl Membership for Broken {
     }
 }
 
-impl Filter for Broken {
+impl<B: Blueprint> Filter for Broken<B> {
     fn blueprint(&self) -> &dyn Blueprint {
         self.inner.blueprint()
     }

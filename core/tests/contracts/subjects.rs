@@ -34,6 +34,11 @@ impl Subject {
         matches!(self.promise.window, Window::Last(_)) && self.promise.false_negatives == 0.0
     }
 
+    /// Whether it keeps a window by count and may forget inside it.
+    pub fn may_forget(&self) -> bool {
+        matches!(self.promise.window, Window::Last(_)) && self.promise.false_negatives > 0.0
+    }
+
     /// Whether it keeps a window by time.
     pub fn measures_time(&self) -> bool {
         matches!(self.promise.window, Window::Within(_))
@@ -95,7 +100,9 @@ pub fn goals() -> Vec<Goal> {
         }
     }
     goals.push(Goal { slack: Slack::Items(100), ..Goal::new(Window::Last(2_000), rate(0.01)) });
-    goals.push(Goal::new(Window::Last(500), Memory::from_bytes(1_500)));
+    for (window, bytes) in [(1, 300), (100, 300), (500, 1_500), (3_000, 1_500)] {
+        goals.push(Goal::new(Window::Last(window), Memory::from_bytes(bytes)));
+    }
     for millis in [1, 10, 1_000] {
         let window = Window::Within(Span::from_millis(millis));
         goals.push(Goal { expected_items: Some(1_000), ..Goal::new(window, rate(0.01)) });

@@ -3,7 +3,7 @@
 
 use lately::catalog::{CATALOG, Row};
 use lately::plan::Goal;
-use lately::{Blueprint, ErrorRate, Filter, Hashing, Seed, Span, Time, Window};
+use lately::{Blueprint, ErrorRate, Filter, Hashing, Memory, Seed, Span, Time, Window};
 
 /// How the keys of all samples are hashed.
 pub const HASHING: Hashing = Hashing::Fast(Seed(42));
@@ -43,7 +43,8 @@ fn blueprint(row: &Row) -> Box<dyn Blueprint> {
     let timed = Goal::new(Window::Within(Span::from_millis(1_000)), rate);
     let growing = Goal::new(Window::Ever, rate);
     let counting = Goal { counting: true, expected_items: Some(200), ..growing };
-    let goals = [counted, timed, growing, counting];
+    let small = Goal::new(Window::Last(100), Memory::from_bytes(120));
+    let goals = [counted, timed, growing, counting, small];
     goals
         .iter()
         .find_map(|goal| (row.propose)(goal).ok())
