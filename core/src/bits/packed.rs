@@ -113,6 +113,46 @@ impl Packed {
         }
     }
 
+    /// Moves the integers at `from..to` up by one, over the one at `to`.
+    ///
+    /// # Panics
+    ///
+    /// If `to` is out of bounds or before `from`.
+    pub fn move_up(&mut self, from: usize, to: usize) {
+        assert!(from <= to && to < self.len);
+        let width = self.width as usize;
+        let (start, end) = ((from + 1) * width, (to + 1) * width);
+        if start == end {
+            return;
+        }
+        for word in (start / 64..=(end - 1) / 64).rev() {
+            let below = if word == 0 { 0 } else { self.words[word - 1] };
+            // In two steps each, because the width may be 64.
+            let moved = (self.words[word] << (width - 1)) << 1 | below >> (64 - width);
+            self.overwrite(word, moved, start, end);
+        }
+    }
+
+    /// Moves the integers after `from`, up to and including `to`, down by one, over the one at
+    /// `from`.
+    ///
+    /// # Panics
+    ///
+    /// If `to` is out of bounds or before `from`.
+    pub fn move_down(&mut self, from: usize, to: usize) {
+        assert!(from <= to && to < self.len);
+        let width = self.width as usize;
+        let (start, end) = (from * width, to * width);
+        if start == end {
+            return;
+        }
+        for word in start / 64..=(end - 1) / 64 {
+            let above = self.words[word + 1];
+            let moved = (self.words[word] >> (width - 1)) >> 1 | above << (64 - width);
+            self.overwrite(word, moved, start, end);
+        }
+    }
+
     /// Starts loading the integer at `index`.
     #[inline]
     pub fn prefetch(&self, index: usize) {
@@ -127,6 +167,19 @@ impl Packed {
     /// The bits as words; integers are packed from the lowest bit of the first word on.
     pub fn as_words(&self) -> &[u64] {
         &self.words[..self.words.len() - 1]
+    }
+
+    /// Replaces those bits of a word that lie in `start..end` of all bits.
+    #[inline]
+    fn overwrite(&mut self, word: usize, value: u64, start: usize, end: usize) {
+        let mut mask = u64::MAX;
+        if word == start / 64 {
+            mask &= u64::MAX << (start % 64);
+        }
+        if word == (end - 1) / 64 {
+            mask &= u64::MAX >> (63 - (end - 1) % 64);
+        }
+        self.words[word] = self.words[word] & !mask | value & mask;
     }
 
     #[inline]
@@ -164,6 +217,24 @@ mod tests {
                 assert_eq!(found, plain, "width {width}, len {len}");
                 let words = packed.as_words().to_vec();
                 assert_eq!(Packed::from_words(width, len, words), Some(packed));
+            }
+        }
+    }
+
+    #[test]
+    fn moving_agrees_with_a_plain_vector() {
+        for width in [1, 5, 7, 32, 63, 64] {
+            for (from, to) in [(0, 0), (0, 1), (3, 9), (12, 140), (63, 64), (0, 199), (199, 199)] {
+                let value = |index: usize| remix(index as u64, 3) & (u64::MAX >> (64 - width));
+                let mut plain: Vec<u64> = (0..200).map(value).collect();
+                let mut packed = Packed::new(width, 200);
+                (0..200).for_each(|index| packed.set(index, value(index)));
+                packed.move_up(from, to);
+                plain.copy_within(from..to, from + 1);
+                assert!((0..200).all(|i| packed.get(i) == plain[i]), "{width} up {from} {to}");
+                packed.move_down(from, to);
+                plain.copy_within(from + 1..=to, from);
+                assert!((0..200).all(|i| packed.get(i) == plain[i]), "{width} down {from} {to}");
             }
         }
     }
