@@ -109,9 +109,9 @@ pub(super) fn promise_of_long_run(window: u64, slack: Slack, expected: Mistakes)
     }
 }
 
-/// Heap bits that the cells may use, when the array's spare word is taken off.
+/// Bits of the whole words that an array of cells may use, one of them taken off to spare.
 pub(super) fn payload_bits(bytes: u64) -> u64 {
-    bytes.saturating_mul(8).saturating_sub(8 * Packed::heap_bytes_for(1, 0))
+    (bytes / 8).saturating_sub(1).saturating_mul(64)
 }
 
 /// A window and a memory, for structures that choose their parameters by them.

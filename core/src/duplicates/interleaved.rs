@@ -14,11 +14,11 @@
 
 use super::detector::read_window;
 use super::law::{Stream, queued};
-use crate::bits::{LINE_WORDS, Lines, prefetch};
+use crate::bits::{Isa, LINE_WORDS, Level, Lines, prefetch, vectorized};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
-use crate::filter::{Filter, Membership, Mistakes, Promise};
+use crate::filter::{BATCH, Filter, Membership, Mistakes, Promise};
 use crate::hash::{Seed, reduce, remix};
 use crate::plan::{Goal, Limit};
 use crate::split_block::{false_positive_rate_in_lanes, fewest};
@@ -165,6 +165,8 @@ pub struct Interleaved {
     newest: usize,
     /// Insertions into it; at most `turn`.
     held: u64,
+    /// What this CPU can do.
+    level: Level,
 }
 
 type Mask = [u64; BLOCK_WORDS];
@@ -173,45 +175,60 @@ impl Interleaved {
     /// An empty window.
     pub fn new(parameters: InterleavedParameters) -> Self {
         let lines = Lines::new(parameters.lines());
-        Self { parameters, lines, turn: parameters.turn(), newest: 0, held: 0 }
+        let (turn, level) = (parameters.turn(), Level::detect());
+        Self { parameters, lines, turn, newest: 0, held: 0, level }
     }
 
     /// First line of the place of a hash, and one bit for each lane.
-    #[inline]
+    #[inline(always)]
     fn place(&self, hash: u64) -> (usize, Mask) {
         let (place, _) = reduce(hash, self.parameters.places);
         // The high bits chose the place; the lanes need 40 bits that do not depend on them.
         let bits = remix(hash, 0);
         let mask = std::array::from_fn(|word| {
-            let pair = bits >> (10 * word);
-            1 << (pair & 31) | 1 << (32 + (pair >> 5 & 31))
+            let (low, high) = (bits >> (10 * word), bits >> (10 * word + 5));
+            1 << (low & 31) | (1 << 32) << (high & 31)
         });
         (place as usize * self.parameters.lines_per_place(), mask)
     }
 
-    #[inline]
-    fn seen(&self, first: usize, mask: &Mask) -> bool {
+    #[inline(always)]
+    fn seen(&self, isa: impl Isa, first: usize, mask: &Mask) -> bool {
         let lines = &self.lines.as_slice()[first..first + self.parameters.lines_per_place()];
-        // No early exit: all blocks cost less than one mispredicted branch.
-        let mut seen = false;
-        for line in lines {
-            for block in line.as_chunks::<BLOCK_WORDS>().0 {
-                let missing =
-                    block.iter().zip(mask).fold(0, |acc, (word, bits)| acc | (!word & bits));
-                seen |= missing == 0;
-            }
+        let line = |line: &[u64; LINE_WORDS]| {
+            // No early exit: all blocks cost less than one mispredicted branch.
+            let [low, high] = line.as_chunks::<BLOCK_WORDS>().0 else { return false };
+            isa.covers(low, mask) | isa.covers(high, mask)
+        };
+        match lines {
+            // The usual number without a loop.
+            [first, second] => line(first) | line(second),
+            lines => lines.iter().fold(false, |seen, next| seen | line(next)),
         }
-        seen
     }
 
-    #[inline]
+    #[inline(always)]
     fn set(&mut self, first: usize, mask: &Mask) {
-        let line = &mut self.lines.as_mut_slice()[first + self.newest / FILTERS_PER_LINE as usize];
-        let block =
-            &mut line.as_chunks_mut::<BLOCK_WORDS>().0[self.newest % FILTERS_PER_LINE as usize];
-        for (word, bits) in block.iter_mut().zip(mask) {
+        let (line, block) = self.newest_block();
+        let line = &mut self.lines.as_mut_slice()[first + line];
+        for (word, bits) in line.as_chunks_mut::<BLOCK_WORDS>().0[block].iter_mut().zip(mask) {
             *word |= bits;
         }
+    }
+
+    /// Where the newest filter has its block: which line of a place, and which half of it.
+    #[inline(always)]
+    fn newest_block(&self) -> (usize, usize) {
+        (self.newest / FILTERS_PER_LINE as usize, self.newest % FILTERS_PER_LINE as usize)
+    }
+
+    #[inline(always)]
+    fn insert_by(&mut self, isa: impl Isa, hash: u64) -> bool {
+        self.advance();
+        let (first, mask) = self.place(hash);
+        let seen = self.seen(isa, first, &mask);
+        self.set(first, &mask);
+        !seen
     }
 
     #[inline]
@@ -227,8 +244,7 @@ impl Interleaved {
     fn rotate(&mut self) {
         self.newest = (self.newest + 1) % self.parameters.filters as usize;
         self.held = 0;
-        let (line, block) =
-            (self.newest / FILTERS_PER_LINE as usize, self.newest % FILTERS_PER_LINE as usize);
+        let (line, block) = self.newest_block();
         let step = self.parameters.lines_per_place();
         for line in self.lines.as_mut_slice().iter_mut().skip(line).step_by(step) {
             line.as_chunks_mut::<BLOCK_WORDS>().0[block].fill(0);
@@ -239,19 +255,15 @@ impl Interleaved {
 impl Membership for Interleaved {
     #[inline]
     fn insert_hash(&mut self, hash: u64, _now: Time) -> bool {
-        self.advance();
-        let (first, mask) = self.place(hash);
-        let seen = self.seen(first, &mask);
-        self.set(first, &mask);
-        !seen
+        vectorized!(self.level, |isa| self.insert_by(isa, hash))
     }
 
     #[inline]
-    fn insert_new_hash(&mut self, hash: u64, _now: Time) -> bool {
+    fn insert_new_hash(&mut self, hash: u64, now: Time) -> bool {
         self.advance();
-        let (first, mask) = self.place(hash);
-        let seen = self.seen(first, &mask);
+        let seen = self.contains_hash(hash, now);
         if !seen {
+            let (first, mask) = self.place(hash);
             self.set(first, &mask);
         }
         !seen
@@ -259,8 +271,10 @@ impl Membership for Interleaved {
 
     #[inline]
     fn contains_hash(&self, hash: u64, _now: Time) -> bool {
-        let (first, mask) = self.place(hash);
-        self.seen(first, &mask)
+        vectorized!(self.level, |isa| {
+            let (first, mask) = self.place(hash);
+            self.seen(isa, first, &mask)
+        })
     }
 
     #[inline]
@@ -270,6 +284,20 @@ impl Membership for Interleaved {
         for line in first..first + self.parameters.lines_per_place() {
             prefetch(self.lines.as_slice(), line);
         }
+    }
+
+    fn insert_hashes(&mut self, hashes: &[u64], _now: Time, new: &mut [bool]) {
+        assert_eq!(hashes.len(), new.len(), "one answer per hash");
+        vectorized!(self.level, |isa| {
+            for (hashes, new) in hashes.chunks(BATCH).zip(new.chunks_mut(BATCH)) {
+                for &hash in hashes {
+                    self.prefetch_hash(hash);
+                }
+                for (&hash, new) in hashes.iter().zip(new) {
+                    *new = self.insert_by(isa, hash);
+                }
+            }
+        });
     }
 }
 
@@ -355,7 +383,7 @@ impl Structure for Interleaved {
         let words = payload.last_words("blocks", (parameters.lines() * LINE_WORDS) as u64)?;
         let mut lines = Lines::new(parameters.lines());
         lines.as_mut_slice().as_flattened_mut().copy_from_slice(&words);
-        Ok(Self { parameters, lines, turn, newest, held })
+        Ok(Self { parameters, lines, turn, newest, held, level: Level::detect() })
     }
 }
 

@@ -148,7 +148,7 @@ impl Blueprint for SlidingParameters {
         let entries = population(self.window, self.generations).entries;
         // From none to all of the slack is still reported, evenly.
         let older = stream.among(self.slack() as f64 / 2.0);
-        let unseen = self.shape.false_positive_rate(stream.distinct(entries)).min(1.0);
+        let unseen = -(-stream.distinct(entries) / self.shape.fingerprints()).exp_m1();
         Mistakes { false_positives: older + (1.0 - older) * unseen, false_negatives: 0.0 }
     }
 
