@@ -13,11 +13,12 @@ use crate::duplicates::{
 use crate::error::Error;
 use crate::filter::Filter;
 use crate::plan::Goal;
-use crate::sliding::{DoubleBuffer, Sliding};
+use crate::sliding::{AgePartitioned, DoubleBuffer, Sliding, TimeLimited};
 
 /// Every structure, in the order in which they are listed to people.
 pub static CATALOG: &[Row] = &[
     Row::of::<Sliding>(),
+    Row::of::<AgePartitioned>(),
     Row::of::<DoubleBuffer>(),
     Row::of::<Interleaved>(),
     Row::of::<CompactShortHash>(),
@@ -35,6 +36,7 @@ pub static CATALOG: &[Row] = &[
     Row::of::<Queuing<StableBloom>>(),
     Row::of::<TwoBuffers>(),
     Row::of::<BlockDecaying>(),
+    Row::of::<TimeLimited>(),
 ];
 
 /// Reads a filter from its parameters and its payload.

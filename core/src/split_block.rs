@@ -12,7 +12,7 @@
 
 use crate::bits::{LINE_WORDS, Lines, prefetch};
 use crate::hash::{reduce, remix};
-use crate::probability::poisson_mean;
+use crate::probability::{least, poisson_mean};
 
 /// Bits in a block.
 pub const BLOCK_BITS: u64 = 64 * LINE_WORDS as u64;
@@ -38,25 +38,7 @@ pub fn false_positive_rate_in_lanes(keys_per_block: f64, lane_bits: u32) -> f64 
 /// The fewest blocks that hold `items` keys at a false-positive rate of at most `rate`.
 pub fn blocks_for(items: u64, rate: f64) -> u64 {
     // At 256 keys per block hardly a key is refused; starting there keeps the sums short.
-    fewest((items / 256).max(1), |blocks| false_positive_rate(items, blocks) <= rate)
-}
-
-/// The least number that is enough, found from a first guess; larger ones are enough too.
-pub(crate) fn fewest(guess: u64, is_enough: impl Fn(u64) -> bool) -> u64 {
-    let (mut too_few, mut enough) = (0, guess);
-    while !is_enough(enough) {
-        too_few = enough;
-        enough *= 2;
-    }
-    while enough - too_few > 1 {
-        let middle = too_few + (enough - too_few) / 2;
-        if is_enough(middle) {
-            enough = middle;
-        } else {
-            too_few = middle;
-        }
-    }
-    enough
+    least((items / 256).max(1), |blocks| false_positive_rate(items, blocks) <= rate)
 }
 
 /// The filter.

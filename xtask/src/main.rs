@@ -1,6 +1,7 @@
 //! The chores of the workspace, so that nobody has to remember their commands.
 
 mod clicks;
+mod engines;
 mod fuzz;
 mod steps;
 mod tidy;
@@ -10,6 +11,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 
+use engines::Engines;
+
 const HELP: &str = "\
 Usage: cargo xtask CHORE
 
@@ -18,6 +21,9 @@ Usage: cargo xtask CHORE
   fuzz [SECS]   each fuzz target under libFuzzer, 60 seconds unless told otherwise
                 (needs a nightly toolchain and `cargo install cargo-fuzz`)
   golden        write the golden snapshots that are missing
+  module        the tests of the module on Redis and Valkey only
+  redis         a server with the module, and redis-cli on it until that is left (`valkey` likewise)
+  race          the module beside SET EX NX in the same server; measures, so keep the machine quiet
   clicks        write examples/data/clicks.ndjson again";
 
 fn main() -> ExitCode {
@@ -39,6 +45,9 @@ fn run() -> Result<()> {
         ["fuzz"] => fuzz::run(60),
         ["fuzz", seconds] => fuzz::run(seconds.parse().context("seconds must be a number")?),
         ["golden"] => steps::golden(),
+        [engine @ ("redis" | "valkey")] => Engines::prepare()?.play(engine),
+        ["module"] => Engines::prepare()?.test(),
+        ["race"] => Engines::prepare()?.race(),
         ["clicks"] => clicks::write(),
         ["help"] | [] => {
             println!("{HELP}");

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
+use crate::engines::{self, Engines};
 use crate::{clicks, tidy};
 
 /// One thing that must succeed.
@@ -18,6 +19,7 @@ struct Step {
 pub fn test() -> Result<()> {
     let mut steps = lint_steps();
     steps.push(cargo("tests", &["test", "--workspace"]));
+    steps.push(Step { name: "module", run: Box::new(|| Engines::prepare()?.test()) });
     steps.push(Step { name: "click log", run: Box::new(clicks::verify) });
     steps.push(cargo("lab verify", &["lab", "verify"]));
     run(&steps)
@@ -43,6 +45,7 @@ pub fn golden() -> Result<()> {
 
 fn lint_steps() -> Vec<Step> {
     vec![
+        Step { name: "packages", run: Box::new(engines::install_packages) },
         cargo("format", &["fmt", "--all", "--check"]),
         cargo("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
         Step {

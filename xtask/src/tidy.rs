@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 const LONGEST_FILE: usize = 400;
 
 /// Folders that may hold code which the compiler cannot check.
-const FENCED: [&str; 1] = ["core/src/bits/"];
+const FENCED: [&str; 2] = ["core/src/bits/", "module/src/engine/"];
 
 /// Fails with everything that breaks a rule.
 pub fn check() -> Result<()> {

@@ -21,7 +21,8 @@ use crate::error::Error;
 use crate::filter::{BATCH, Filter, Membership, Mistakes, Promise};
 use crate::hash::{Seed, reduce, remix};
 use crate::plan::{Goal, Limit};
-use crate::split_block::{false_positive_rate_in_lanes, fewest};
+use crate::probability::least;
+use crate::split_block::false_positive_rate_in_lanes;
 use crate::window::{Slack, Time, Window};
 
 /// 64-bit words of a block: eight lanes of 32 bits.
@@ -52,7 +53,7 @@ impl InterleavedParameters {
         // Full filters err alike, and independently.
         let each = -((-rate).ln_1p() / filters as f64).exp_m1();
         let turn = window.div_ceil(filters - 1) as f64;
-        let places = fewest((window / 256).max(1), |places| {
+        let places = least((window / 256).max(1), |places| {
             false_positive_rate_in_lanes(turn / places as f64, LANE_BITS) <= each
         });
         Self { window, filters, places }

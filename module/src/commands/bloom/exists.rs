@@ -1,0 +1,46 @@
+//! `BF.EXISTS` and `BF.MEXISTS`: whether items were inserted.
+
+use crate::answers::Answers;
+use crate::args::When;
+use crate::commands::{Command, seen};
+use crate::docs::{Arg, Doc, Effect, Keys, Kind};
+use crate::engine::{Call, Refusal, Reply};
+
+/// `BF.EXISTS key item`
+pub struct Exists;
+
+/// `BF.MEXISTS key item [item ...]`
+pub struct MExists;
+
+impl Command for Exists {
+    const DOC: Doc = Doc {
+        name: c"BF.EXISTS",
+        summary: c"Says whether an item was inserted",
+        complexity: c"O(1)",
+        arity: 3,
+        effect: Effect::Read,
+        keys: Keys::First,
+        args: &[Arg::key(), Arg::new(c"item", Kind::Bytes)],
+    };
+
+    fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
+        Ok(Reply::Bool(seen::ask(call, When::Now, 2)? == Answers::One(true)))
+    }
+}
+
+impl Command for MExists {
+    const DOC: Doc = Doc {
+        name: c"BF.MEXISTS",
+        summary: c"Says of each item whether it was inserted",
+        complexity: c"O(N) where N is the number of items",
+        arity: -3,
+        effect: Effect::Read,
+        keys: Keys::First,
+        args: &[Arg::key(), Arg::items()],
+    };
+
+    fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
+        let seen = seen::ask(call, When::Now, 2)?;
+        Ok(Reply::Array(seen.as_slice().iter().map(|&seen| Reply::Bool(seen)).collect()))
+    }
+}

@@ -1,0 +1,108 @@
+//! `LATELY.DUMP` and `LATELY.LOAD`: the library's snapshot, so that a file made by the command
+//! `lately` becomes a key, and back.
+
+use super::Command;
+use super::info::NO_KEY;
+use crate::args;
+use crate::config;
+use crate::docs::{Arg, Doc, Effect, Keys, Kind};
+use crate::engine::{Access, Call, Refusal, Reply};
+use crate::object::{Bloom, Stored, Tally, Value};
+
+/// `LATELY.DUMP key`
+pub struct Dump;
+
+/// `LATELY.LOAD key snapshot [REPLACE] [TALLY inserted new] [BLOOM capacity expansion]`
+pub struct Load;
+
+impl Command for Dump {
+    const DOC: Doc = Doc {
+        name: c"LATELY.DUMP",
+        summary: c"Returns the snapshot of a filter, as files of the command have it",
+        complexity: c"O(N) where N is the size of the filter",
+        arity: 2,
+        effect: Effect::ReadAll,
+        keys: Keys::First,
+        args: &[Arg::key()],
+    };
+
+    fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
+        let mut key = call.key(1, Access::Read);
+        let value = key.value()?.ok_or(NO_KEY)?;
+        Ok(Reply::Bytes(value.filter()?.save()))
+    }
+}
+
+impl Command for Load {
+    const DOC: Doc = Doc {
+        name: c"LATELY.LOAD",
+        summary: c"Makes a filter from a snapshot",
+        complexity: c"O(N) where N is the size of the filter",
+        arity: -3,
+        effect: Effect::WriteAll,
+        keys: Keys::First,
+        args: &[
+            Arg::key(),
+            Arg::new(c"snapshot", Kind::Bytes),
+            Arg::word(c"replace", c"REPLACE").maybe(),
+            Arg::new(c"tally", Kind::Block(TALLY)).after(c"TALLY").maybe(),
+            Arg::new(c"bloom", Kind::Block(BLOOM)).after(c"BLOOM").maybe(),
+        ],
+    };
+
+    fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
+        let options = Options::parse(&call.words()[3..])?;
+        if !options.replace && call.key(1, Access::Write).exists() {
+            return Err(Refusal::coded("BUSYKEY Target key name already exists."));
+        }
+        let mut stored = Stored::open(call.word(2))?;
+        stored.tally = options.tally;
+        stored.bloom = options.bloom;
+        store(call, stored)?;
+        call.notify(c"lately.load");
+        Ok(Reply::Done)
+    }
+}
+
+/// Puts a filter that came from outside into the key that word 1 names, if it may be so large.
+pub fn store(call: &mut Call<'_>, stored: Stored) -> Result<(), Refusal> {
+    if !call.is_replayed() {
+        config::check_key_bytes(stored.memory_bytes() as u64)?;
+    }
+    call.key(1, Access::Write).put(Value::Filter(stored));
+    call.replicate_verbatim();
+    Ok(())
+}
+
+const TALLY: &[Arg] = &[Arg::new(c"inserted", Kind::Integer), Arg::new(c"new", Kind::Integer)];
+const BLOOM: &[Arg] =
+    &[Arg::new(c"capacity", Kind::Integer), Arg::new(c"expansion", Kind::Integer)];
+
+#[derive(Default)]
+struct Options {
+    replace: bool,
+    tally: Tally,
+    bloom: Option<Bloom>,
+}
+
+impl Options {
+    fn parse(words: &[&[u8]]) -> Result<Self, Refusal> {
+        let mut options = Options::default();
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let mut number = || {
+                let number = words.next().and_then(|word| args::whole(word));
+                number.ok_or_else(|| Refusal::new("TALLY and BLOOM need two numbers each"))
+            };
+            match word.to_ascii_uppercase().as_slice() {
+                b"REPLACE" => options.replace = true,
+                b"TALLY" => options.tally = Tally { inserted: number()?, new: number()? },
+                b"BLOOM" => {
+                    options.bloom = Some(Bloom { capacity: number()?, expansion: number()? });
+                }
+                _ => return Err(Refusal::new("unknown option; there are REPLACE, TALLY, BLOOM")),
+            }
+        }
+        Ok(options)
+    }
+}

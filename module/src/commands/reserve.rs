@@ -1,0 +1,99 @@
+//! `LATELY.RESERVE`: makes an empty filter.
+
+use super::Command;
+use crate::config;
+use crate::docs::{Arg, Doc, Effect, Keys, Kind};
+use crate::engine::{Access, Call, Refusal, Reply};
+use crate::object::{Stored, Value};
+use crate::replicate;
+use crate::wish::Wish;
+
+/// `LATELY.RESERVE key [LAST n | WITHIN ms | EVER] [ERROR e | MEMORY bytes] ...`
+pub struct Reserve;
+
+impl Command for Reserve {
+    const DOC: Doc = Doc {
+        name: c"LATELY.RESERVE",
+        summary: c"Makes an empty filter that remembers so far back, with this error or memory",
+        complexity: c"O(1), and the memory of the filter",
+        arity: -2,
+        effect: Effect::WriteAll,
+        keys: Keys::First,
+        args: &[Arg::key(), WINDOW, LIMIT, SLACK, COUNTING, CAPACITY, STRUCTURE, HASHING],
+    };
+
+    fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
+        let wish = Wish::parse(&call.words()[2..])?.or(default_wish()?);
+        if call.key(1, Access::Write).exists() {
+            return Err(Refusal::coded("BUSYKEY Target key name already exists."));
+        }
+        create(call, wish)?;
+        call.notify(c"lately.reserve");
+        Ok(Reply::Done)
+    }
+}
+
+/// What a key is that nobody described.
+pub fn default_wish() -> Result<Wish, Refusal> {
+    let words = config::DEFAULT.get();
+    Wish::parse(&words.split_ascii_whitespace().map(str::as_bytes).collect::<Vec<_>>())
+}
+
+/// Lets `change` change the filter of the key that word 1 names; makes it first, as `wish` says, if
+/// there is none.
+pub fn change_or_create<T>(
+    call: &mut Call<'_>,
+    wish: impl FnOnce() -> Result<Wish, Refusal>,
+    change: impl FnOnce(&mut Stored) -> Result<T, Refusal>,
+) -> Result<T, Refusal> {
+    if let Some(value) = call.key(1, Access::Write).value()? {
+        let stored = value.filter()?;
+        stored.check_growth()?;
+        return change(stored);
+    }
+    create(call, wish()?)?;
+    let mut key = call.key(1, Access::Write);
+    change(key.value()?.ok_or(Refusal::FAULT)?.filter()?)
+}
+
+/// Makes the filter of the key that word 1 names.
+pub fn create(call: &mut Call<'_>, wish: Wish) -> Result<(), Refusal> {
+    let (stored, exact) = Stored::create(call, wish)?;
+    call.key(1, Access::Write).put(Value::Filter(stored));
+    replicate::creation(call, &exact);
+    Ok(())
+}
+
+/// How far back.
+pub const WINDOW: Arg = Arg::new(c"window", Kind::OneOf(WINDOWS)).maybe();
+const WINDOWS: &[Arg] = &[
+    Arg::new(c"n", Kind::Integer).after(c"LAST"),
+    Arg::new(c"milliseconds", Kind::Integer).after(c"WITHIN"),
+    Arg::word(c"ever", c"EVER"),
+];
+
+/// How well, or how large.
+pub const LIMIT: Arg = Arg::new(c"limit", Kind::OneOf(LIMITS)).maybe();
+const LIMITS: &[Arg] = &[
+    Arg::new(c"rate", Kind::Fraction).after(c"ERROR"),
+    Arg::new(c"bytes", Kind::Integer).after(c"MEMORY"),
+];
+
+/// How much older than the window a key may be reported.
+pub const SLACK: Arg = Arg::new(c"slack", Kind::Integer).after(c"SLACK").maybe();
+
+/// How often, not only whether.
+pub const COUNTING: Arg = Arg::word(c"counting", c"COUNTING").maybe();
+
+/// How many keys to expect.
+pub const CAPACITY: Arg = Arg::new(c"capacity", Kind::Integer).after(c"CAPACITY").maybe();
+
+/// Which structure.
+pub const STRUCTURE: Arg = Arg::new(c"structure", Kind::Bytes).after(c"STRUCTURE").maybe();
+
+const HASHING: Arg = Arg::new(c"hashing", Kind::OneOf(HASHINGS)).maybe();
+const HASHINGS: &[Arg] = &[
+    Arg::word(c"keyed", c"KEYED"),
+    Arg::new(c"seed", Kind::Integer).after(c"SEED"),
+    Arg::new(c"secret", Kind::Bytes).after(c"SECRET"),
+];

@@ -1,0 +1,325 @@
+//! One command under way: its words, its keys, and what it sends to replicas.
+
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_char};
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::slice;
+
+use lately::Time;
+use valkey_module::raw;
+
+use super::register;
+use super::reply::Refusal;
+use crate::object::Value;
+
+/// A command that the engine has asked us to carry out.
+pub struct Call<'a> {
+    ctx: *mut raw::RedisModuleCtx,
+    /// The engine's own strings; it keeps them until the command is done.
+    strings: &'a [*mut raw::RedisModuleString],
+}
+
+/// Some words of a command, read as they are needed.
+#[derive(Clone, Copy)]
+pub struct Items<'a>(&'a [*mut raw::RedisModuleString]);
+
+impl<'a> Items<'a> {
+    /// How many there are.
+    pub fn len(self) -> usize {
+        self.0.len()
+    }
+
+    /// Their bytes.
+    pub fn iter(self) -> impl Iterator<Item = &'a [u8]> {
+        // SAFETY: these are strings of the command, which live as long as `'a`.
+        self.0.iter().map(|&string| unsafe { bytes_of(string) })
+    }
+}
+
+/// What a command wants of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Look at it.
+    Read,
+    /// Change or create it.
+    Write,
+}
+
+impl<'a> Call<'a> {
+    /// Takes what the engine passed to a command.
+    ///
+    /// # Safety
+    ///
+    /// The arguments are those of a command callback, and `'a` ends with it.
+    pub unsafe fn new(
+        ctx: *mut raw::RedisModuleCtx,
+        strings: *mut *mut raw::RedisModuleString,
+        count: usize,
+    ) -> Self {
+        // SAFETY: the engine passes `count` valid strings, which live as long as the command.
+        let strings = unsafe { slice::from_raw_parts(strings, count) };
+        Self { ctx, strings }
+    }
+
+    /// The words of the command; the first is its name.
+    pub fn words(&self) -> Vec<&'a [u8]> {
+        self.items(0).iter().collect()
+    }
+
+    /// How many words the command has.
+    pub fn len(&self) -> usize {
+        self.strings.len()
+    }
+
+    /// One word of the command.
+    pub fn word(&self, place: usize) -> &'a [u8] {
+        // SAFETY: this is a string of the command, which lives as long as `'a`.
+        unsafe { bytes_of(self.strings[place]) }
+    }
+
+    /// The words of the command from one on.
+    pub fn items(&self, first: usize) -> Items<'a> {
+        Items(&self.strings[first..])
+    }
+
+    /// Bytes nobody can guess.
+    pub fn random<const N: usize>(&self) -> [u8; N] {
+        let mut bytes = [0; N];
+        // SAFETY: writes `N` bytes into an array of `N`.
+        unsafe { raw::RedisModule_GetRandomBytes.unwrap()(bytes.as_mut_ptr(), N) };
+        bytes
+    }
+
+    /// Whether the command comes from a primary, or from our own file at start: it was accepted
+    /// once and must not be refused now.
+    pub fn is_replayed(&self) -> bool {
+        let replayed = raw::REDISMODULE_CTX_FLAGS_REPLICATED | raw::REDISMODULE_CTX_FLAGS_LOADING;
+        // SAFETY: `ctx` is the context of this command.
+        let flags = unsafe { raw::RedisModule_GetContextFlags.unwrap()(self.ctx) };
+        flags as u32 & replayed != 0
+    }
+
+    /// Refuses what would go beyond the server's `maxmemory`. The engine itself only looks before a
+    /// command, not at what the command is about to take.
+    pub fn make_room(&self, bytes: u64) -> Result<(), Refusal> {
+        // SAFETY: the section name is a C string; the data is freed below, and only read between.
+        let (limit, used) = unsafe {
+            let info = raw::RedisModule_GetServerInfo.unwrap()(self.ctx, c"memory".as_ptr());
+            let read = |field: &CStr| {
+                let mut error = 0;
+                let value = raw::RedisModule_ServerInfoGetFieldUnsigned.unwrap()(
+                    info,
+                    field.as_ptr(),
+                    &mut error,
+                );
+                if error == 0 { value } else { 0 }
+            };
+            let found = (read(c"maxmemory"), read(c"used_memory"));
+            raw::RedisModule_FreeServerInfo.unwrap()(self.ctx, info);
+            found
+        };
+        // Where keys may be evicted, only what could never fit is refused.
+        let used = if self.may_evict() { 0 } else { used };
+        if limit > 0 && used.saturating_add(bytes) > limit {
+            return Err(Refusal::OUT_OF_MEMORY);
+        }
+        Ok(())
+    }
+
+    fn may_evict(&self) -> bool {
+        // SAFETY: `ctx` is the context of this command.
+        let flags = unsafe { raw::RedisModule_GetContextFlags.unwrap()(self.ctx) };
+        flags as u32 & raw::REDISMODULE_CTX_FLAGS_EVICT != 0
+    }
+
+    /// Opens the key that a word names. One at a time: the borrow makes sure.
+    pub fn key(&mut self, word: usize, access: Access) -> Key<'_> {
+        let mode = match access {
+            Access::Read => raw::REDISMODULE_READ,
+            Access::Write => raw::REDISMODULE_READ | raw::REDISMODULE_WRITE,
+        };
+        // SAFETY: context and key name belong to this command.
+        let key =
+            unsafe { raw::RedisModule_OpenKey.unwrap()(self.ctx, self.strings[word], mode as i32) };
+        Key { key: key.cast(), call: PhantomData }
+    }
+
+    /// Sends a command to replicas and to the append-only file in place of this one: the key that
+    /// word 1 names, a moment, and these words of the command.
+    pub fn replicate_at(&self, command: &CStr, moment: Time, items: Range<usize>) {
+        let items = &self.strings[items];
+        // SAFETY: the format announces a string, a number, and a vector with its length.
+        unsafe {
+            raw::RedisModule_Replicate.unwrap()(
+                self.ctx,
+                command.as_ptr(),
+                c"slv".as_ptr(),
+                self.strings[1],
+                moment.millis() as i64,
+                items.as_ptr(),
+                items.len(),
+            );
+        }
+    }
+
+    /// Sends this command to replicas and to the append-only file with a moment added, announced by
+    /// a word.
+    pub fn replicate_with_moment(&self, command: &CStr, word: &CStr, moment: Time) {
+        let words = &self.strings[1..];
+        // SAFETY: the format announces a vector with its length, a C string and a number.
+        unsafe {
+            raw::RedisModule_Replicate.unwrap()(
+                self.ctx,
+                command.as_ptr(),
+                c"vcl".as_ptr(),
+                words.as_ptr(),
+                words.len(),
+                word.as_ptr(),
+                moment.millis() as i64,
+            );
+        }
+    }
+
+    /// Sends a command to replicas and to the append-only file: the key that word 1 names and these
+    /// words, separated by spaces.
+    pub fn replicate_words(&self, command: &CStr, words: &str) {
+        // SAFETY: strings are made from buffers with their lengths, and freed after the call, which
+        // keeps references of its own.
+        unsafe {
+            let strings: Vec<_> = words
+                .split_ascii_whitespace()
+                .map(|word| {
+                    let start = word.as_ptr().cast::<c_char>();
+                    raw::RedisModule_CreateString.unwrap()(self.ctx, start, word.len())
+                })
+                .collect();
+            raw::RedisModule_Replicate.unwrap()(
+                self.ctx,
+                command.as_ptr(),
+                c"sv".as_ptr(),
+                self.strings[1],
+                strings.as_ptr(),
+                strings.len(),
+            );
+            for string in strings {
+                raw::RedisModule_FreeString.unwrap()(self.ctx, string);
+            }
+        }
+    }
+
+    /// Sends this very command to replicas and to the append-only file.
+    pub fn replicate_verbatim(&self) {
+        // SAFETY: `ctx` is the context of this command.
+        unsafe { raw::RedisModule_ReplicateVerbatim.unwrap()(self.ctx) };
+    }
+
+    /// Tells subscribers what happened to the key that word 1 names.
+    pub fn notify(&self, event: &CStr) {
+        // SAFETY: context and key name belong to this command.
+        unsafe {
+            raw::RedisModule_NotifyKeyspaceEvent.unwrap()(
+                self.ctx,
+                raw::REDISMODULE_NOTIFY_MODULE,
+                event.as_ptr(),
+                self.strings[1],
+            );
+        }
+    }
+}
+
+/// An open key; closed when dropped.
+pub struct Key<'c> {
+    /// Null when a key opened for reading does not exist.
+    key: *mut raw::RedisModuleKey,
+    call: PhantomData<&'c mut ()>,
+}
+
+impl Key<'_> {
+    /// The value, if there is one and it is ours.
+    pub fn value(&mut self) -> Result<Option<&mut Value>, Refusal> {
+        if !self.exists() {
+            return Ok(None);
+        }
+        // SAFETY: the key is open. Its value is ours if its type is; then the pointer is one that
+        // `put` or `rdb_load` made, and nobody else holds it while this key is open.
+        unsafe {
+            let kind = raw::RedisModule_ModuleTypeGetType.unwrap()(self.key);
+            if kind.is_null() || kind != register::data_type() {
+                return Err(Refusal::WRONG_TYPE);
+            }
+            let value = raw::RedisModule_ModuleTypeGetValue.unwrap()(self.key);
+            Ok(Some(&mut *value.cast::<Value>()))
+        }
+    }
+
+    /// Whether there is a value, ours or not.
+    pub fn exists(&self) -> bool {
+        if self.key.is_null() {
+            return false;
+        }
+        // SAFETY: the key is open.
+        let kind = unsafe { raw::RedisModule_KeyType.unwrap()(self.key) };
+        kind as isize != raw::REDISMODULE_KEYTYPE_EMPTY
+    }
+
+    /// Stores a value in place of whatever was there; the time to live of a value of ours stays.
+    pub fn put(&mut self, value: Value) {
+        let ours = matches!(self.value(), Ok(Some(_)));
+        let value = Box::into_raw(Box::new(value)).cast();
+        let mut old = std::ptr::null_mut();
+        // SAFETY: the key is open for writing; the engine owns `value` from here on and gives it
+        // back to the `free` callback. A value that was replaced is given back here.
+        unsafe {
+            if ours {
+                raw::RedisModule_ModuleTypeReplaceValue.unwrap()(
+                    self.key,
+                    register::data_type(),
+                    value,
+                    &mut old,
+                );
+                drop(Box::from_raw(old.cast::<Value>()));
+            } else {
+                let kind = register::data_type();
+                raw::RedisModule_ModuleTypeSetValue.unwrap()(self.key, kind, value);
+            }
+        }
+    }
+}
+
+impl Drop for Key<'_> {
+    fn drop(&mut self) {
+        if !self.key.is_null() {
+            // SAFETY: opened by `Call::key` and not closed since.
+            unsafe { raw::RedisModule_CloseKey.unwrap()(self.key) };
+        }
+    }
+}
+
+/// The server's clock, as it was when the command, script or transaction began where the engine
+/// keeps that.
+pub fn now() -> Time {
+    // SAFETY: both take nothing; the second is present in every supported engine.
+    let millis = unsafe {
+        match raw::RedisModule_CachedMicroseconds {
+            Some(microseconds) => microseconds() / 1000,
+            None => raw::RedisModule_Milliseconds.unwrap()(),
+        }
+    };
+    Time::from_millis(u64::try_from(millis).unwrap_or(0))
+}
+
+/// The bytes of an engine's string.
+///
+/// # Safety
+///
+/// `string` is valid, and stays so for `'a`.
+unsafe fn bytes_of<'a>(string: *const raw::RedisModuleString) -> &'a [u8] {
+    let mut length = 0;
+    // SAFETY: the caller vouches for the string; the engine gives its start and length.
+    unsafe {
+        let start = raw::RedisModule_StringPtrLen.unwrap()(string, &mut length);
+        slice::from_raw_parts(start.cast::<u8>(), length)
+    }
+}

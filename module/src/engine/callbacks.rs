@@ -1,0 +1,339 @@
+//! Every function that the engine calls. Each hands over to safe code behind [`fence`]: a panic that
+//! left this library would abort the server, and with it everybody's data.
+
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::null_mut;
+use std::slice;
+use std::sync::atomic::Ordering;
+
+use valkey_module::raw;
+
+use super::call::Call;
+use super::register;
+use super::reply::{Refusal, Reply, send};
+use super::streams;
+use crate::commands::{self, Command};
+use crate::config::{Number, Switch, Text};
+use crate::object::Value;
+use crate::persist::{self, Record};
+use crate::{config, metrics};
+
+/// What the engine calls for a command.
+pub type Handler = unsafe extern "C" fn(
+    *mut raw::RedisModuleCtx,
+    *mut *mut raw::RedisModuleString,
+    c_int,
+) -> c_int;
+
+const OK: c_int = raw::REDISMODULE_OK as c_int;
+const ERR: c_int = raw::REDISMODULE_ERR as c_int;
+
+/// Runs `body`; if it panics, counts that and gives `otherwise`.
+fn fence<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| {
+        metrics::FAULTS.add(1);
+        otherwise
+    })
+}
+
+/// Called once, first of all.
+///
+/// # Safety
+///
+/// Only the engine calls it, with a context in which its interface can be looked up.
+#[unsafe(no_mangle)]
+#[allow(non_snake_case)]
+pub unsafe extern "C" fn RedisModule_OnLoad(
+    ctx: *mut raw::RedisModuleCtx,
+    _words: *mut *mut raw::RedisModuleString,
+    count: c_int,
+) -> c_int {
+    const VERSION: c_int = 1;
+    // SAFETY: `ctx` comes from the engine. Nothing is allocated before the interface is there.
+    unsafe {
+        let interface = raw::REDISMODULE_APIVER_1 as c_int;
+        if raw::Export_RedisModule_Init(ctx, c"lately".as_ptr(), VERSION, interface) != OK {
+            return ERR;
+        }
+        fence(ERR, || match load(ctx, count) {
+            Ok(()) => OK,
+            Err(problem) => {
+                log(ctx, c"warning", problem);
+                ERR
+            }
+        })
+    }
+}
+
+unsafe fn load(ctx: *mut raw::RedisModuleCtx, words: c_int) -> Result<(), &'static CStr> {
+    // SAFETY: `ctx` is the context of the load callback, and the interface is initialized.
+    unsafe {
+        // Copied first: the names are mutable statics.
+        let (settings, allocation) = (raw::RedisModule_LoadConfigs, raw::RedisModule_TryAlloc);
+        if settings.is_none() || allocation.is_none() {
+            return Err(c"lately needs Redis 7.0 or Valkey");
+        }
+        if words > 0 {
+            return Err(c"lately takes no arguments: set lately.* in the configuration instead");
+        }
+        register::register_type(ctx).map_err(|_| c"the type lately-rs is taken")?;
+        // Failing reads come back as errors. We keep no state outside of keys, so that databases
+        // may be swapped and slots be moved under us.
+        let options = raw::REDISMODULE_OPTIONS_HANDLE_IO_ERRORS
+            | raw::REDISMODULE_OPTIONS_HANDLE_REPL_ASYNC_LOAD
+            | atomic_slot_migration(ctx);
+        raw::RedisModule_SetModuleOptions.unwrap()(ctx, options as c_int);
+        register::register_settings(ctx).map_err(|_| c"a setting of lately was refused")?;
+        register::register_category(ctx);
+        for entry in commands::LATELY {
+            register::register_command(ctx, entry)
+                .map_err(|_| c"a command of lately was refused; is the module loaded twice?")?;
+        }
+        if config::BLOOM_COMMANDS.get() {
+            for entry in commands::BLOOM {
+                if register::register_command(ctx, entry).is_err() {
+                    let notice = c"BF commands are taken by another module; lately leaves them";
+                    log(ctx, c"notice", notice);
+                    break;
+                }
+            }
+        }
+        raw::RedisModule_RegisterInfoFunc.unwrap()(ctx, Some(info));
+    }
+    Ok(())
+}
+
+/// The option with which Valkey lets a module's keys take part in slot migration; nothing where the
+/// engine is not Valkey, because there the bit may come to mean something else.
+unsafe fn atomic_slot_migration(ctx: *mut raw::RedisModuleCtx) -> u32 {
+    let mut found: *mut c_void = null_mut();
+    let name = c"ValkeyModule_GetModuleOptionsAll".as_ptr();
+    // SAFETY: the interface is initialized; the lookup writes one pointer, which is called only if
+    // it was found, as what Valkey documents it to be.
+    unsafe {
+        let Some(lookup) = raw::RedisModule_GetApi else { return 0 };
+        if ctx.is_null() || lookup(name, (&raw mut found).cast()) != OK || found.is_null() {
+            return 0;
+        }
+        let all: unsafe extern "C" fn() -> c_int = std::mem::transmute(found);
+        all() as u32 & raw::VALKEYMODULE_OPTIONS_HANDLE_ATOMIC_SLOT_MIGRATION
+    }
+}
+
+unsafe fn log(ctx: *mut raw::RedisModuleCtx, level: &CStr, message: &CStr) {
+    // SAFETY: C strings, and a format that takes one.
+    unsafe {
+        raw::RedisModule_Log.unwrap()(ctx, level.as_ptr(), c"%s".as_ptr(), message.as_ptr());
+    }
+}
+
+/// A command.
+pub unsafe extern "C" fn run<C: Command>(
+    ctx: *mut raw::RedisModuleCtx,
+    words: *mut *mut raw::RedisModuleString,
+    count: c_int,
+) -> c_int {
+    let outcome = fence(Err(Refusal::FAULT), || {
+        // SAFETY: the engine passes the context and words of a command.
+        let mut call = unsafe { Call::new(ctx, words, count as usize) };
+        C::run(&mut call)
+    });
+    let reply = outcome.unwrap_or_else(Reply::Refused);
+    // SAFETY: the command is still under way.
+    fence((), || unsafe { send(ctx, &reply) });
+    OK
+}
+
+/// A value of ours as the engine keeps it.
+///
+/// # Safety
+///
+/// `value` was made by `Key::put`, `rdb_load` or `copy`, and nobody changes it for now.
+unsafe fn borrow<'a>(value: *const c_void) -> &'a Value {
+    // SAFETY: the caller vouches for it.
+    unsafe { &*value.cast::<Value>() }
+}
+
+fn give(value: Value) -> *mut c_void {
+    Box::into_raw(Box::new(value)).cast()
+}
+
+/// Reads a value from a dump or a full synchronization.
+pub unsafe extern "C" fn rdb_load(io: *mut raw::RedisModuleIO, version: c_int) -> *mut c_void {
+    // SAFETY: `io` is the engine's, for the time of this call; so for the next two.
+    fence(null_mut(), || unsafe { streams::load(io, version) }.map_or(null_mut(), give))
+}
+
+/// Writes a value into a dump or a full synchronization.
+pub unsafe extern "C" fn rdb_save(io: *mut raw::RedisModuleIO, value: *mut c_void) {
+    // SAFETY: as above, and the value is ours.
+    fence((), || unsafe { streams::save(io, borrow(value)) });
+}
+
+/// Writes a value as commands that make it again.
+pub unsafe extern "C" fn aof_rewrite(
+    io: *mut raw::RedisModuleIO,
+    key: *mut raw::RedisModuleString,
+    value: *mut c_void,
+) {
+    // SAFETY: as above.
+    fence((), || unsafe { streams::rewrite(io, key, borrow(value)) });
+}
+
+/// Bytes of a value.
+pub unsafe extern "C" fn mem_usage(value: *const c_void) -> usize {
+    // SAFETY: the value is ours.
+    fence(0, || unsafe { borrow(value) }.memory_bytes())
+}
+
+/// Everything that distinguishes a value from others.
+pub unsafe extern "C" fn digest(digest: *mut raw::RedisModuleDigest, value: *mut c_void) {
+    fence((), || {
+        // SAFETY: the value is ours, `digest` the engine's.
+        unsafe {
+            let bytes = match borrow(value) {
+                Value::Filter(stored) => persist::to_bytes(&Record::of(stored)),
+                Value::Arriving(part) => part.clone(),
+            };
+            let start = bytes.as_ptr().cast::<c_char>();
+            raw::RedisModule_DigestAddStringBuffer.unwrap()(digest, start, bytes.len());
+            raw::RedisModule_DigestEndSequence.unwrap()(digest);
+        }
+    });
+}
+
+/// Frees a value; also from the engine's background thread.
+pub unsafe extern "C" fn free(value: *mut c_void) {
+    // SAFETY: the engine gives back what `give` gave it, once.
+    fence((), || drop(unsafe { Box::from_raw(value.cast::<Value>()) }));
+}
+
+/// How much work it is to free a value: giving pages back is what takes time.
+pub unsafe extern "C" fn free_effort(
+    _key: *mut raw::RedisModuleString,
+    value: *const c_void,
+) -> usize {
+    const PAGE: usize = 4096;
+    // SAFETY: the value is ours.
+    fence(1, || 1 + unsafe { borrow(value) }.memory_bytes() / PAGE)
+}
+
+/// Copies a value for `COPY`.
+pub unsafe extern "C" fn copy(
+    _from: *mut raw::RedisModuleString,
+    _to: *mut raw::RedisModuleString,
+    value: *const c_void,
+) -> *mut c_void {
+    // SAFETY: the value is ours.
+    fence(null_mut(), || match unsafe { borrow(value) } {
+        Value::Filter(stored) => stored.copy().map_or(null_mut(), |copy| give(Value::Filter(copy))),
+        Value::Arriving(part) => give(Value::Arriving(part.clone())),
+    })
+}
+
+/// Moves a value to where memory is less scattered. Only the small block that the engine holds: the
+/// rest of a filter is a handful of large blocks, which allocators place page by page.
+pub unsafe extern "C" fn defrag(
+    ctx: *mut raw::RedisModuleDefragCtx,
+    _key: *mut raw::RedisModuleString,
+    value: *mut *mut c_void,
+) -> c_int {
+    // SAFETY: the engine moves the bytes of the block and frees the old one, or answers null. A
+    // `Value` does not point into itself, so that it may be moved like any Rust value.
+    unsafe {
+        let moved = raw::RedisModule_DefragAlloc.map_or(null_mut(), |move_to| move_to(ctx, *value));
+        if !moved.is_null() {
+            *value = moved;
+        }
+    }
+    0
+}
+
+/// Our section of `INFO`.
+unsafe extern "C" fn info(ctx: *mut raw::RedisModuleInfoCtx, _crash: c_int) {
+    // SAFETY: `ctx` is the engine's; names are C strings.
+    fence((), || unsafe {
+        if raw::RedisModule_InfoAddSection.unwrap()(ctx, c"".as_ptr()) == OK {
+            for (name, value) in metrics::all() {
+                raw::RedisModule_InfoAddFieldULongLong.unwrap()(ctx, name.as_ptr(), value);
+            }
+        }
+    });
+}
+
+/// Shows a setting that is a number.
+pub unsafe extern "C" fn get_number(_name: *const c_char, private: *mut c_void) -> i64 {
+    // SAFETY: the private data is the static that was registered; so for all below.
+    unsafe { &*private.cast::<Number>() }.get()
+}
+
+/// Changes a setting that is a number.
+pub unsafe extern "C" fn set_number(
+    _name: *const c_char,
+    value: i64,
+    private: *mut c_void,
+    _error: *mut *mut raw::RedisModuleString,
+) -> c_int {
+    // SAFETY: as above.
+    unsafe { &*private.cast::<Number>() }.set(value);
+    OK
+}
+
+/// Shows a setting that is yes or no.
+pub unsafe extern "C" fn get_switch(_name: *const c_char, private: *mut c_void) -> c_int {
+    // SAFETY: as above.
+    unsafe { &*private.cast::<Switch>() }.get().into()
+}
+
+/// Changes a setting that is yes or no.
+pub unsafe extern "C" fn set_switch(
+    _name: *const c_char,
+    value: c_int,
+    private: *mut c_void,
+    _error: *mut *mut raw::RedisModuleString,
+) -> c_int {
+    // SAFETY: as above.
+    unsafe { &*private.cast::<Switch>() }.set(value != 0);
+    OK
+}
+
+/// Shows a setting that is words.
+pub unsafe extern "C" fn get_text(
+    _name: *const c_char,
+    private: *mut c_void,
+) -> *mut raw::RedisModuleString {
+    // SAFETY: as above. The engine reads the string and leaves it to us.
+    unsafe { &*private.cast::<Text>() }.shown.load(Ordering::Relaxed).cast()
+}
+
+/// Changes a setting that is words.
+pub unsafe extern "C" fn set_text(
+    _name: *const c_char,
+    value: *mut raw::RedisModuleString,
+    private: *mut c_void,
+    error: *mut *mut raw::RedisModuleString,
+) -> c_int {
+    // SAFETY: as above; `value` is a string of the engine, `error` a place for one, which it frees.
+    fence(ERR, || unsafe {
+        let text = &*private.cast::<Text>();
+        let mut length = 0;
+        let start = raw::RedisModule_StringPtrLen.unwrap()(value, &mut length);
+        let make = |bytes: &[u8]| {
+            let start = bytes.as_ptr().cast::<c_char>();
+            raw::RedisModule_CreateString.unwrap()(null_mut(), start, bytes.len())
+        };
+        let words = slice::from_raw_parts(start.cast::<u8>(), length);
+        if let Err(refusal) = text.set(words) {
+            *error = make(refusal.text().trim_start_matches("ERR ").as_bytes());
+            return ERR;
+        }
+        let old = text.shown.swap(make(words).cast(), Ordering::Relaxed);
+        if !old.is_null() {
+            raw::RedisModule_FreeString.unwrap()(null_mut(), old.cast());
+        }
+        OK
+    })
+}

@@ -1,0 +1,21 @@
+//! The fence around the engine's C interface: all that the compiler cannot check is in this folder.
+//!
+//! | File | What |
+//! |---|---|
+//! | `callbacks` | every function the engine calls, each a call into safe code behind `catch_unwind` |
+//! | `call` | one command under way: its words, its keys, what it replicates; and the clock |
+//! | `reply` | answers and refusals, as values and on the wire |
+//! | `streams` | values in dumps, synchronizations and append-only files |
+//! | `register` | what the engine is told when the module loads |
+//! | `allocator` | the engine's allocator as ours |
+
+mod allocator;
+mod call;
+mod callbacks;
+mod register;
+mod reply;
+mod streams;
+
+pub use call::{Access, Call, now};
+pub use register::{Entry, command};
+pub use reply::{Refusal, Reply};

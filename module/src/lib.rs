@@ -1,0 +1,24 @@
+//! lately inside Redis and Valkey: filters over the last *n*, the last *t*, or ever, as keys that the
+//! engine replicates, persists and clusters.
+//!
+//! | Where | What |
+//! |---|---|
+//! | `commands/` | one type per command: its description and what it does |
+//! | `wish`, `args` | words of commands become values |
+//! | `answers` | yes or no for each item |
+//! | `object` | the stored value: any structure of the catalog |
+//! | `persist`, `replicate` | what leaves the server, and why |
+//! | `config`, `metrics`, `docs` | what the engine shows of us |
+//! | `engine/` | the fence around the engine's C interface |
+
+mod answers;
+mod args;
+mod commands;
+mod config;
+mod docs;
+mod engine;
+mod metrics;
+mod object;
+mod persist;
+mod replicate;
+mod wish;

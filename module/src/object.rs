@@ -1,0 +1,289 @@
+//! The stored value: any structure of the catalog behind one trait object.
+
+use lately::codec;
+use lately::{Filter, Hashing, Seed, Time, Window};
+
+use crate::answers::Answers;
+use crate::engine::{Call, Refusal};
+use crate::wish::{Wish, WishedHashing};
+use crate::{config, metrics};
+
+/// What a key of ours holds.
+#[derive(Debug)]
+pub enum Value {
+    /// A filter at work.
+    Filter(Stored),
+    /// A filter of which `BF.LOADCHUNK` has brought the first part.
+    Arriving(Vec<u8>),
+}
+
+impl Value {
+    /// The filter, unless it is still arriving.
+    pub fn filter(&mut self) -> Result<&mut Stored, Refusal> {
+        match self {
+            Value::Filter(stored) => Ok(stored),
+            Value::Arriving(_) => Err(Refusal::new("this filter is still being loaded")),
+        }
+    }
+
+    /// Bytes in memory, this value included.
+    pub fn memory_bytes(&self) -> usize {
+        let inside = match self {
+            Value::Filter(stored) => stored.memory_bytes(),
+            Value::Arriving(bytes) => bytes.capacity(),
+        };
+        size_of::<Value>() + inside
+    }
+}
+
+/// A filter, how its keys are hashed, and what has happened to it.
+#[derive(Debug)]
+pub struct Stored {
+    /// How keys become hashes.
+    pub hashing: Hashing,
+    /// The structure; only this file changes it, so that its bytes stay accounted for.
+    filter: Box<dyn Filter>,
+    /// What has happened to it.
+    pub tally: Tally,
+    /// What a filter made by `BF.RESERVE` was told.
+    pub bloom: Option<Bloom>,
+    /// Its bytes as counted in the metrics.
+    accounted: u64,
+    /// Whether it grows and shrinks.
+    adapts: bool,
+    /// Whether it asks for the time.
+    is_timed: bool,
+}
+
+/// How many items came since a filter was made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// All that were inserted.
+    pub inserted: u64,
+    /// Of those, how many were new at that moment.
+    pub new: u64,
+}
+
+/// What `BF.RESERVE` says about a filter, beyond its error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bloom {
+    /// How many items it was made for.
+    pub capacity: u64,
+    /// What `BF.INFO` calls the expansion rate; 0 if the filter must not grow.
+    pub expansion: u64,
+}
+
+/// What a repeat does to the stay of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repeat {
+    /// It starts anew.
+    Refreshes,
+    /// It stays as it is: a key passes at most once per window.
+    KeepsItsAge,
+}
+
+impl Stored {
+    /// An empty filter as wished, and the wish that makes the same one elsewhere.
+    pub fn create(call: &Call<'_>, wish: Wish) -> Result<(Self, Wish), Refusal> {
+        let plan = wish.plan()?;
+        if !call.is_replayed() {
+            config::check_key_bytes(plan.bytes)?;
+            call.make_room(plan.bytes)?;
+        }
+        let hashing = match wish.hashing {
+            WishedHashing::Exactly(hashing) => hashing,
+            WishedHashing::AnyKeyed => Hashing::Keyed(call.random()),
+            WishedHashing::Any => Hashing::Fast(Seed(u64::from_le_bytes(call.random()))),
+        };
+        let filter = plan.blueprint.build(hashing.structure_seed())?;
+        let exact = Wish {
+            structure: Some(plan.row.name),
+            hashing: WishedHashing::Exactly(hashing),
+            ..wish
+        };
+        let mut stored = Self::new(filter, hashing);
+        stored.bloom = exact.bloom;
+        Ok((stored, exact))
+    }
+
+    /// The filter in a snapshot of the library.
+    pub fn open(snapshot: &[u8]) -> Result<Self, lately::Error> {
+        let (filter, hashing) =
+            codec::open(snapshot).inspect_err(|_| metrics::REFUSED_SNAPSHOTS.add(1))?;
+        Ok(Self::new(filter, hashing))
+    }
+
+    /// The snapshot of the library.
+    pub fn save(&self) -> Vec<u8> {
+        codec::save(&*self.filter, self.hashing)
+    }
+
+    /// The same once more.
+    pub fn copy(&self) -> Result<Self, lately::Error> {
+        let mut copy = Self::open(&self.save())?;
+        copy.tally = self.tally;
+        copy.bloom = self.bloom;
+        Ok(copy)
+    }
+
+    /// Inserts items; `true` for each that was new.
+    pub fn insert<'i>(
+        &mut self,
+        items: impl Iterator<Item = &'i [u8]>,
+        now: Time,
+        repeat: Repeat,
+    ) -> Answers {
+        let hashing = self.hashing;
+        self.insert_hashes(items.map(|item| hashing.hash(item)), now, repeat)
+    }
+
+    /// Inserts items by their hashes; `true` for each that was new.
+    pub fn insert_hashes(
+        &mut self,
+        hashes: impl Iterator<Item = u64>,
+        now: Time,
+        repeat: Repeat,
+    ) -> Answers {
+        let (mut inserted, mut new) = (0, 0);
+        let answers = in_batches(hashes, |hashes, answers| {
+            match repeat {
+                Repeat::Refreshes => self.filter.insert_hashes(hashes, now, answers),
+                Repeat::KeepsItsAge => self.filter.insert_new_hashes(hashes, now, answers),
+            }
+            inserted += answers.len() as u64;
+            new += answers.iter().filter(|&&new| new).count() as u64;
+        });
+        self.count(inserted, new);
+        answers
+    }
+
+    /// Whether each item is in the window.
+    pub fn seen<'i>(&self, items: impl Iterator<Item = &'i [u8]>, now: Time) -> Answers {
+        in_batches(items.map(|item| self.hashing.hash(item)), |hashes, answers| {
+            self.filter.contains_hashes(hashes, now, answers);
+            metrics::ASKED.add_alone(answers.len() as u64);
+        })
+    }
+
+    /// How often each item was seen; `None` if this filter does not count.
+    pub fn counts<'i>(
+        &mut self,
+        items: impl Iterator<Item = &'i [u8]>,
+        now: Time,
+    ) -> Option<Vec<u64>> {
+        let hashing = self.hashing;
+        let counting = self.filter.as_counting()?;
+        let counts: Vec<_> =
+            items.map(|item| counting.count_hash(hashing.hash(item), now)).collect();
+        metrics::ASKED.add_alone(counts.len() as u64);
+        Some(counts)
+    }
+
+    /// Adds sightings of each item and says how often it was seen now; `None` if this filter does
+    /// not count.
+    pub fn add_counts(&mut self, items: &[(&[u8], u64)], now: Time) -> Option<Vec<u64>> {
+        let hashing = self.hashing;
+        let counting = self.filter.as_counting()?;
+        let mut inserted = 0_u64;
+        let mut new = 0;
+        let counts = items
+            .iter()
+            .map(|&(item, times)| {
+                let count = counting.add_hash(hashing.hash(item), times, now);
+                inserted = inserted.saturating_add(times);
+                new += u64::from(count == times && times > 0);
+                count
+            })
+            .collect();
+        self.count(inserted, new);
+        Some(counts)
+    }
+
+    /// Whether the filter answers how often.
+    pub fn is_counting(&mut self) -> bool {
+        self.filter.as_counting().is_some()
+    }
+
+    /// Whether the moment of an operation matters; filters that count items ignore it.
+    pub fn is_timed(&self) -> bool {
+        self.is_timed
+    }
+
+    /// The structure, to look at.
+    pub fn filter(&self) -> &dyn Filter {
+        &*self.filter
+    }
+
+    /// Bytes on the heap.
+    pub fn memory_bytes(&self) -> usize {
+        size_of_val(&*self.filter) + self.filter.heap_bytes() as usize
+    }
+
+    /// Refuses to let a filter that grows go beyond what one key may take.
+    pub fn check_growth(&self) -> Result<(), Refusal> {
+        if self.adapts {
+            config::check_key_bytes(self.accounted)?;
+        }
+        Ok(())
+    }
+
+    fn new(filter: Box<dyn Filter>, hashing: Hashing) -> Self {
+        metrics::FILTERS.add(1);
+        let blueprint = filter.blueprint();
+        let adapts = blueprint.adapts();
+        let is_timed = matches!(blueprint.promise().window, Window::Within(_));
+        let (tally, bloom) = (Tally::default(), None);
+        let mut stored = Self { hashing, filter, tally, bloom, accounted: 0, adapts, is_timed };
+        stored.account();
+        stored
+    }
+
+    fn count(&mut self, inserted: u64, new: u64) {
+        self.tally.inserted = self.tally.inserted.saturating_add(inserted);
+        self.tally.new = self.tally.new.saturating_add(new);
+        metrics::INSERTED.add_alone(inserted);
+        metrics::NEW.add_alone(new);
+        if self.adapts {
+            self.account();
+        }
+    }
+
+    fn account(&mut self) {
+        let bytes = self.memory_bytes() as u64;
+        metrics::BYTES.add(bytes);
+        metrics::BYTES.subtract(self.accounted);
+        self.accounted = bytes;
+    }
+}
+
+/// Lets `work` answer for hashes, some at a time, so that they need no list on the heap.
+fn in_batches(
+    mut hashes: impl Iterator<Item = u64>,
+    mut work: impl FnMut(&[u64], &mut [bool]),
+) -> Answers {
+    let mut batch = [0; BATCH];
+    let mut answers = Answers::default();
+    loop {
+        let mut count = 0;
+        for (place, hash) in batch.iter_mut().zip(&mut hashes) {
+            *place = hash;
+            count += 1;
+        }
+        if count == 0 {
+            return answers;
+        }
+        let mut some = [false; BATCH];
+        work(&batch[..count], &mut some[..count]);
+        answers.extend(&some[..count]);
+    }
+}
+
+/// Enough that the library can fetch memory ahead.
+const BATCH: usize = 64;
+
+impl Drop for Stored {
+    fn drop(&mut self) {
+        metrics::FILTERS.subtract(1);
+        metrics::BYTES.subtract(self.accounted);
+    }
+}

@@ -1,0 +1,112 @@
+//! What leaves the server and comes back: always the library's one snapshot, and beside it the few
+//! numbers that the library does not know.
+//!
+//! | Way | Carries |
+//! |---|---|
+//! | RDB, `DUMP`, full resync | the fields of [`Record`], each as the engine writes numbers and bytes |
+//! | AOF rewrite, slot migration | `LATELY.LOAD key snapshot TALLY inserted new [BLOOM capacity expansion]` |
+//! | `BF.SCANDUMP` | the [`Record`] as one run of bytes, cut into chunks |
+//! | `LATELY.DUMP` | the snapshot alone, which the command `lately` reads |
+
+use crate::engine::Refusal;
+use crate::object::{Bloom, Stored, Tally};
+
+/// The version of what is written around the snapshot; the snapshot has its own.
+pub const RECORD_VERSION: i32 = 1;
+
+/// A filter as it leaves the server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// What has happened to it.
+    pub tally: Tally,
+    /// What `BF.RESERVE` said.
+    pub bloom: Option<Bloom>,
+    /// The library's snapshot.
+    pub snapshot: Vec<u8>,
+}
+
+/// The number of numbers before a snapshot.
+pub const NUMBERS: usize = 5;
+
+impl Record {
+    /// The record of a filter.
+    pub fn of(stored: &Stored) -> Self {
+        Self { tally: stored.tally, bloom: stored.bloom, snapshot: stored.save() }
+    }
+
+    /// The filter of a record.
+    pub fn open(&self) -> Result<Stored, lately::Error> {
+        let mut stored = Stored::open(&self.snapshot)?;
+        stored.tally = self.tally;
+        stored.bloom = self.bloom;
+        Ok(stored)
+    }
+
+    /// Everything but the snapshot.
+    pub fn numbers(&self) -> [u64; NUMBERS] {
+        let bloom = self.bloom.unwrap_or(Bloom { capacity: 0, expansion: 0 });
+        let is_bloom = u64::from(self.bloom.is_some());
+        [self.tally.inserted, self.tally.new, is_bloom, bloom.capacity, bloom.expansion]
+    }
+
+    /// The record of these numbers and this snapshot.
+    pub fn from_numbers(numbers: [u64; NUMBERS], snapshot: Vec<u8>) -> Self {
+        let [inserted, new, is_bloom, capacity, expansion] = numbers;
+        let bloom = (is_bloom != 0).then_some(Bloom { capacity, expansion });
+        Self { tally: Tally { inserted, new }, bloom, snapshot }
+    }
+}
+
+/// Bytes before the snapshot in a run of bytes: its length and the numbers.
+const HEAD_BYTES: usize = 8 * (1 + NUMBERS);
+
+/// The most bytes one chunk of `BF.SCANDUMP` has.
+pub const CHUNK_BYTES: usize = 16 << 20;
+
+/// The record as one run of bytes.
+pub fn to_bytes(record: &Record) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(HEAD_BYTES + record.snapshot.len());
+    bytes.extend_from_slice(&(record.snapshot.len() as u64).to_le_bytes());
+    for number in record.numbers() {
+        bytes.extend_from_slice(&number.to_le_bytes());
+    }
+    bytes.extend_from_slice(&record.snapshot);
+    bytes
+}
+
+/// Whether a run of bytes is complete, and then its record.
+pub fn from_bytes(bytes: &[u8]) -> Result<Option<Record>, Refusal> {
+    let Some((head, snapshot)) = bytes.split_at_checked(HEAD_BYTES) else { return Ok(None) };
+    let mut fields = head
+        .chunks_exact(8)
+        .map(|field| u64::from_le_bytes(field.try_into().expect("chunks of eight bytes")));
+    let mut next = || fields.next().expect("as many fields as the head has");
+    let length = next();
+    let numbers: [u64; NUMBERS] = std::array::from_fn(|_| next());
+    match (snapshot.len() as u64).cmp(&length) {
+        std::cmp::Ordering::Less => Ok(None),
+        std::cmp::Ordering::Equal => Ok(Some(Record::from_numbers(numbers, snapshot.to_vec()))),
+        std::cmp::Ordering::Greater => Err(Refusal::new("more bytes than the first chunk says")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_of_bytes_is_a_record_exactly_when_complete() {
+        let record = Record {
+            tally: Tally { inserted: 9, new: 4 },
+            bloom: Some(Bloom { capacity: 100, expansion: 2 }),
+            snapshot: vec![7; 50],
+        };
+        let bytes = to_bytes(&record);
+        for length in 0..bytes.len() {
+            assert_eq!(from_bytes(&bytes[..length]), Ok(None));
+        }
+        assert_eq!(from_bytes(&bytes), Ok(Some(record)));
+        let longer = [bytes, vec![0]].concat();
+        assert!(from_bytes(&longer).is_err());
+    }
+}

