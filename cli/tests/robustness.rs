@@ -54,7 +54,7 @@ fn bad_flags_are_told_in_one_line() {
         (&["dedup", "--last"], "a value is required"),
         (&["dedup", "--last", "five"], "number of items is five"),
         (&["dedup", "--last", "-5"], "number of items is -5"),
-        (&["dedup", "--last", "5", "--structure", "sieve"], "double-buffer, compact-short-hash"),
+        (&["dedup", "--last", "5", "--structure", "sieve"], "possible values: sliding"),
         (&["dedup", "--last", "5", "--seed", "x"], "--seed"),
         (&["dedup", "--last", "5\n6"], "number of items is 5 6"),
         (&["dedup", "--last", "200T"], "number of items is 200T"),
