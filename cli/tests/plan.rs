@@ -71,7 +71,9 @@ fn the_table_shows_every_plan() {
         let ratio = plan.ratio.unwrap();
         assert!(row.contains(&format!("{ratio:.2}")), "{row}");
         let cells = |cell| row.chars().filter(|&found| found == cell).count() as f64;
-        assert!((cells('░') / cells('█') - (ratio - 1.0)).abs() < 0.3, "{row}");
+        // Bars are drawn in whole cells, and few of them beside a rival many times as large.
+        let rounding = (ratio / cells('█')).max(0.3);
+        assert!((cells('░') / cells('█') - (ratio - 1.0)).abs() < rounding, "{row}");
         assert!(table.contains(&plan.reason), "{table}");
         assert!(table.contains(&plan.promise.to_string()), "{table}");
     }
