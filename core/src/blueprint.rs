@@ -16,6 +16,12 @@ pub trait Blueprint: Debug + Send + Sync {
     /// What the structure will keep.
     fn promise(&self) -> Promise;
 
+    /// How many different keys the promise of false positives holds for; `None` if for any number.
+    /// Structures that neither forget nor grow have such a limit, and beyond it err more often.
+    fn promised_items(&self) -> Option<u64> {
+        None
+    }
+
     /// The errors to expect over a long stream of keys drawn evenly from an alphabet of this size,
     /// or from one without end; every key not in the window counts as unseen, however short a time
     /// ago it left. The planner compares these when the memory is given. Unless a structure knows

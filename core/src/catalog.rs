@@ -12,8 +12,11 @@ use crate::duplicates::{
 };
 use crate::error::Error;
 use crate::filter::Filter;
+use crate::growing::{Growing, GrowingLayers, GrowingTails};
 use crate::plan::Goal;
 use crate::sliding::{AgePartitioned, DoubleBuffer, Sliding, TimeLimited};
+use crate::spectral::counters::Bytes;
+use crate::spectral::{self, BlockedParameters, Spectral, SpectralWindow};
 
 /// Every structure, in the order in which they are listed to people.
 pub static CATALOG: &[Row] = &[
@@ -37,6 +40,12 @@ pub static CATALOG: &[Row] = &[
     Row::of::<TwoBuffers>(),
     Row::of::<BlockDecaying>(),
     Row::of::<TimeLimited>(),
+    Row::of::<Growing>(),
+    Row::of::<GrowingTails>(),
+    Row::of::<GrowingLayers>(),
+    spectral::ROW,
+    Row::of::<Spectral<Bytes, BlockedParameters>>(),
+    Row::of::<SpectralWindow>(),
 ];
 
 /// Reads a filter from its parameters and its payload.

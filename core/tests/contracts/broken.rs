@@ -2,9 +2,12 @@
 
 use std::collections::HashSet;
 
+use std::sync::Arc;
+
 use lately::codec::Writer;
 use lately::duplicates::{AloneParameters, CompactShortHashParameters, QuotientTable};
-use lately::{Blueprint, Filter, Membership, Seed, Time};
+use lately::growing::GrowingParameters;
+use lately::{Blueprint, Filter, Membership, Removing, Seed, Time};
 
 use crate::subjects::Subject;
 
@@ -33,6 +36,10 @@ pub enum Fault {
     Optimist,
     /// Saves itself empty.
     LosesStateOnSave,
+    /// Removes another key too.
+    RemovesAnother,
+    /// Removes nothing.
+    NeverRemoves,
 }
 
 const WINDOW: u64 = 200;
@@ -44,22 +51,27 @@ pub fn with_fault(fault: Fault) -> Subject {
         Fault::OffByOne => CompactShortHashParameters { window: WINDOW - 1, ..promised },
         _ => promised,
     };
-    faulty(fault, promised, kept)
+    broken(fault, Subject::of(Box::new(promised)), Arc::new(kept))
+}
+
+/// The same for a filter that promises to remember everything.
+pub fn ever_with_fault(fault: Fault) -> Subject {
+    let kept = GrowingParameters::with_error(0.01, 10_000, true).unwrap();
+    broken(fault, Subject::of(Box::new(kept)), Arc::new(kept))
 }
 
 /// The same among those that may forget.
 pub fn detector_with_fault(fault: Fault) -> Subject {
-    let parameters: AloneParameters<QuotientTable> =
+    let kept: AloneParameters<QuotientTable> =
         AloneParameters::with_memory(WINDOW, None, 600).unwrap();
-    faulty(fault, parameters, parameters)
+    broken(fault, Subject::of(Box::new(kept)), Arc::new(kept))
 }
 
-fn faulty<B: Blueprint + Copy + 'static>(fault: Fault, promised: B, kept: B) -> Subject {
-    let honest = Subject::of(Box::new(promised));
+fn broken(fault: Fault, honest: Subject, kept: Arc<dyn Blueprint>) -> Subject {
     Subject {
         label: format!("{fault:?}"),
         build: Box::new(move |_| {
-            let inner = kept.allocate(Seed(0));
+            let (kept, inner) = (kept.clone(), kept.allocate(Seed(0)));
             Box::new(Broken { fault, kept, inner, steps: 0, ever: HashSet::new() })
         }),
         ..honest
@@ -67,15 +79,15 @@ fn faulty<B: Blueprint + Copy + 'static>(fault: Fault, promised: B, kept: B) -> 
 }
 
 #[derive(Debug)]
-struct Broken<B> {
+struct Broken {
     fault: Fault,
-    kept: B,
+    kept: Arc<dyn Blueprint>,
     inner: Box<dyn Filter>,
     steps: u64,
     ever: HashSet<u64>,
 }
 
-impl<B> Broken<B> {
+impl Broken {
     fn lies_about(&self, hash: u64) -> bool {
         match self.fault {
             Fault::Liar => hash.is_multiple_of(20),
@@ -91,7 +103,7 @@ impl<B> Broken<B> {
     }
 }
 
-impl<B: Blueprint> Membership for Broken<B> {
+impl Membership for Broken {
     fn insert_hash(&mut self, hash: u64, now: Time) -> bool {
         self.steps += 1;
         if self.fault == Fault::ClockWatcher && now.millis() > 1 << 40 {
@@ -133,7 +145,7 @@ impl<B: Blueprint> Membership for Broken<B> {
     }
 }
 
-impl<B: Blueprint> Filter for Broken<B> {
+impl Filter for Broken {
     fn blueprint(&self) -> &dyn Blueprint {
         self.inner.blueprint()
     }
@@ -152,5 +164,24 @@ impl<B: Blueprint> Filter for Broken<B> {
             Fault::LosesStateOnSave => self.kept.allocate(Seed(0)).write_payload(out),
             _ => self.inner.write_payload(out),
         }
+    }
+
+    fn as_removing(&mut self) -> Option<&mut dyn Removing> {
+        self.inner.as_removing().is_some().then_some(self)
+    }
+}
+
+impl Removing for Broken {
+    fn remove_hash(&mut self, hash: u64) -> bool {
+        self.ever.remove(&hash);
+        if self.fault == Fault::NeverRemoves {
+            return true;
+        }
+        let another = self.ever.iter().next().copied();
+        let removing = self.inner.as_removing().expect("asked before");
+        if let (Fault::RemovesAnother, Some(another)) = (self.fault, another) {
+            removing.remove_hash(another);
+        }
+        removing.remove_hash(hash)
     }
 }
