@@ -6,7 +6,7 @@ use std::io::Write;
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use lately::catalog::CATALOG;
-use lately::duplicates::law::Stream;
+use lately::duplicates::law::{Crowd, Stream};
 use lately::duplicates::{
     AloneParameters, BlockDecayingParameters, Cuckoo, Detector, Even, Ones, QueuingParameters,
     QuotientTable, Rotation, StableBloom, StreamingQuotient, Subfilter, TwoBuffersParameters,
@@ -121,10 +121,11 @@ fn saturation(options: &Options, out: &mut impl Write) -> Result<bool> {
     let lengths = [1_u64, 2, 5, 10, 20, 50, 100, 150].map(|millions| millions * 1_000_000);
     for length in lengths.into_iter().filter(|&length| length <= options.length) {
         let stream = Uniform { alphabet: LETTERS, length, seed: options.seed };
-        for point in published(BITS).map(|(name, part)| part.alone(name, length)) {
+        for (name, part) in published(BITS) {
+            let point = part.alone(name, length);
             let mut filter = point.blueprint.build(hashing(options.seed).structure_seed())?;
             let found = judge(&mut *filter, u64::MAX, stream).rates();
-            write_point("2", &point, found, point.blueprint.expected_mistakes(Some(LETTERS)), out)?;
+            write_point("2", &point, found, part.while_filling(length, LETTERS), out)?;
         }
         let least = bound::duplicate_error(BITS, length, LETTERS);
         writeln!(out, "2,least possible,{length},{length},0,{least:.6},0,{least:.6},{}", BITS / 8)?;
@@ -144,7 +145,7 @@ fn windows_and_table() -> Vec<Point> {
             window,
             blueprint,
         };
-        points.extend(half.map(|blueprint| point("A2, half a window", Box::new(blueprint))));
+        points.extend(half.map(|blueprint| point("A2 by half windows", Box::new(blueprint))));
         let blocks = BlockDecayingParameters::with_memory(stream, MEMORY.bytes());
         points.extend(blocks.map(|blueprint| point("b_DBF", Box::new(blueprint))));
         points.push(Part::Table(table(MEMORY.bits())).alone("QHT", window));
@@ -233,6 +234,28 @@ impl Part {
             Part::Stable(part) => boxed(window, part),
         };
         Point { series: name.to_owned(), x: window, window, blueprint }
+    }
+
+    /// The errors over a whole stream of this length, from empty on.
+    fn while_filling(self, length: u64, alphabet: u64) -> Mistakes {
+        const MOMENTS: u32 = 64;
+        let stream = Stream::new(length, Some(alphabet));
+        let after = |n: f64| match self {
+            Part::Table(part) => part.after(n, n, stream, Crowd::AVERAGE),
+            Part::Signatures(part) => part.after(n, n, stream, Crowd::AVERAGE),
+            Part::Cuckoo(part) => part.after(n, n, stream, Crowd::AVERAGE),
+            Part::Stable(part) => part.after(n, n, stream, Crowd::AVERAGE),
+        };
+        let (mut wrong, mut unseen, mut missed, mut seen) = (0.0, 0.0, 0.0, 0.0);
+        for moment in 0..MOMENTS {
+            let n = length as f64 * (f64::from(moment) + 0.5) / f64::from(MOMENTS);
+            let (errors, repeats) = (after(n), stream.among(n));
+            wrong += (1.0 - repeats) * errors.false_positives;
+            unseen += 1.0 - repeats;
+            missed += repeats * errors.false_negatives;
+            seen += repeats;
+        }
+        Mistakes { false_positives: wrong / unseen, false_negatives: missed / seen }
     }
 
     fn queued(self, name: &str, window: u64, filters: u64, rotation: Rotation, x: u64) -> Point {
