@@ -7,15 +7,10 @@
 mod samples;
 
 use std::fs;
-use std::path::PathBuf;
 
 use lately::catalog::CATALOG;
 use lately::{Time, codec};
-use samples::{HASHING, KEYS, key_hash, moment, sample, samples};
-
-fn golden_file(name: &str, version: u16) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}-v{version}.bin"))
-}
+use samples::{HASHING, KEYS, golden_file, key_hash, moment, sample, samples};
 
 #[test]
 fn we_write_what_we_always_wrote() {

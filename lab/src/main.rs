@@ -25,6 +25,7 @@ mod stream;
 mod summary;
 mod table;
 mod truth;
+mod uniform;
 mod worst_insert;
 
 use std::io;
@@ -51,6 +52,8 @@ enum Command {
     Verify,
     /// Compare every answer of a very long stream with the exact truth
     Soak(cmd::soak::Options),
+    /// Draw a figure of the paper on duplicate detection as data, or the grid of all rows
+    Figures(cmd::figures::Options),
     /// Count the cache lines that operations of the sliding filter touch
     Work(cmd::work::Options),
     /// Measure slices by age at their worst moment against the recurrence
@@ -66,6 +69,7 @@ fn main() -> Result<ExitCode> {
         Command::Run(options) => cmd::run::run(&options, &mut out),
         Command::Verify => cmd::verify::verify(&mut out),
         Command::Soak(options) => cmd::soak::soak(&options, &mut out),
+        Command::Figures(options) => cmd::figures::figures(&options, &mut out),
         Command::Work(options) => cmd::work::work(&options, &mut out),
         Command::Moment(options) => cmd::moment::moment(&options, &mut out),
         Command::Span(options) => cmd::span::span(&options, &mut out),

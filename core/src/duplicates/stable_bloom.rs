@@ -144,6 +144,30 @@ impl StableBloom {
         nodes.map(|(weight, k)| (weight, Crowd { density: k / rivals, likeness: 1.0 })).collect()
     }
 
+    /// Insertions after which a cell's past no longer shows: once settled, age says nothing.
+    fn settling(&self) -> f64 {
+        let changes = self.decrements as f64 + f64::from(self.hashes);
+        8.0 * self.cells as f64 * self.most() as f64 / changes
+    }
+
+    /// The chance that a key whose latest copy is in the window is reported. `above(step)` gives the
+    /// chance that one of its cells is above zero at `AGES + 1` ages from 0 on, `step` apart.
+    fn mean_reported(&self, stream: Stream, above: impl Fn(f64) -> Vec<f64>) -> f64 {
+        let horizon = stream.window.min(self.settling());
+        let step = horizon / AGES as f64;
+        let reported: Vec<f64> =
+            above(step).iter().map(|above| above.powi(self.hashes as i32)).collect();
+        let (mut young, mut weights) = (0.0, 0.0);
+        for (i, pair) in reported.windows(2).enumerate() {
+            // The younger, the likelier.
+            let weight = (-stream.rate * (i as f64 + 0.5) * step).exp();
+            young += weight * f64::midpoint(pair[0], pair[1]);
+            weights += weight;
+        }
+        let share = stream.share(0.0, horizon, stream.window.max(f64::MIN_POSITIVE));
+        share * young / weights + (1.0 - share) * reported[AGES]
+    }
+
     fn best_by(bits: u64, errors: impl Fn(&Self) -> f64) -> Option<Self> {
         let mut best: Option<(f64, Self)> = None;
         for (cell_bits, hashes) in [1, 2, 3].into_iter().flat_map(|d| (1..=5).map(move |k| (d, k)))
@@ -173,7 +197,7 @@ impl StableBloom {
 }
 
 /// Ages at which a law is evaluated.
-const AGES: usize = 24;
+const AGES: usize = 48;
 
 impl Subfilter for StableBloom {
     const QUEUED: Identity = Identity {
@@ -213,12 +237,12 @@ impl Subfilter for StableBloom {
     }
 
     fn after(&self, n: f64, last: f64, stream: Stream, crowd: Crowd) -> Mistakes {
-        let step = last / AGES as f64;
-        let hashes = self.hashes as i32;
-        let from_empty = self.above_zero(0, self.sets(crowd), n, 2);
-        let from_set = self.above_zero(self.most(), self.sets(crowd), step, AGES + 1);
-        let reported = mean_of_ages(&from_set, step, stream.rate, hashes);
-        Mistakes { false_positives: from_empty[1].powi(hashes), false_negatives: 1.0 - reported }
+        let sets = self.sets(crowd);
+        let from_empty = self.above_zero(0, sets, n.min(self.settling()), 2);
+        let from_set = |step| self.above_zero(self.most(), sets, step, AGES + 1);
+        let reported = self.mean_reported(Stream { window: last, ..stream }, from_set);
+        let false_positives = from_empty[1].powi(self.hashes as i32);
+        Mistakes { false_positives, false_negatives: 1.0 - reported }
     }
 
     fn crowds(&self, stream: Stream) -> Vec<(f64, Crowd)> {
@@ -295,19 +319,16 @@ impl Detector for StableBloom {
 
     fn in_the_long_run(&self, stream: Stream) -> Mistakes {
         let hashes = self.hashes as i32;
-        let step = stream.window / AGES as f64;
-        let above = self.mean_above_zero(self.most(), stream, step, AGES + 1);
-        let repeats = mean_of_ages(&above, step, stream.rate, hashes);
-        // Unseen keys have another life behind them: once a cell is settled, age says nothing.
-        let settling = self.cells as f64 * 8.0 * self.most() as f64
-            / (self.decrements as f64 + f64::from(self.hashes));
+        let from_set = |step| self.mean_above_zero(self.most(), stream, step, AGES + 1);
+        let repeats = self.mean_reported(stream, from_set);
+        let settling = self.settling();
         let settled = self.mean_above_zero(0, stream, settling, 2)[1];
         let older = if stream.rate == 0.0 {
             settled.powi(hashes)
         } else {
             let longest = stream.window + (3.0 / stream.rate).min(settling);
-            let step = longest / (4 * AGES) as f64;
-            let above = self.mean_above_zero(self.most(), stream, step, 4 * AGES + 1);
+            let step = longest / (2 * AGES) as f64;
+            let above = self.mean_above_zero(self.most(), stream, step, 2 * AGES + 1);
             let (mut sum, mut weights) = (0.0, 0.0);
             for (i, above) in above.iter().enumerate() {
                 let age = i as f64 * step;
@@ -327,17 +348,6 @@ impl Detector for StableBloom {
     fn pass(&self, cells: &mut Packed, random: &mut Random) {
         self.count_down(cells, 0, random);
     }
-}
-
-/// The mean of `above^hashes` over ages from 0 on, `step` apart, likelier the younger.
-fn mean_of_ages(above: &[f64], step: f64, rate: f64, hashes: i32) -> f64 {
-    let (mut sum, mut weights) = (0.0, 0.0);
-    for (i, pair) in above.windows(2).enumerate() {
-        let weight = (-rate * (i as f64 + 0.5) * step).exp();
-        sum += weight * f64::midpoint(pair[0].powi(hashes), pair[1].powi(hashes));
-        weights += weight;
-    }
-    sum / weights
 }
 
 #[cfg(test)]

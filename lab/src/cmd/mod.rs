@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub mod figures;
 pub mod list;
 pub mod moment;
 pub mod run;
