@@ -2,6 +2,7 @@
 
 pub mod list;
 pub mod moment;
+pub mod pipe;
 pub mod run;
 pub mod soak;
 pub mod span;
