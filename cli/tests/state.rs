@@ -3,10 +3,12 @@
 mod command;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime};
 
 use command::{Folder, lately, run, start, windows};
 use serde_json::Value;
@@ -234,25 +236,32 @@ fn killed_at_any_moment() {
             // Until the other side is gone.
             (0_u64..).take_while(|&record| writeln!(stdin, "{record}").is_ok()).count()
         });
-        let mut stdout = process.stdout;
-        let reading = std::thread::spawn(move || {
-            let mut printed = String::new();
-            stdout.read_to_string(&mut printed).unwrap();
-            printed
-        });
-        wait_until(|| records(&state).is_some());
-        // The second checkpoint after one that was seen began after it.
-        let acknowledged = records(&state).unwrap();
+        let printed = Arc::new(AtomicU64::new(0));
+        let reading = {
+            let (printed, stdout) = (Arc::clone(&printed), process.stdout);
+            std::thread::spawn(move || {
+                // Whole lines: the last may be cut off.
+                let lines = stdout.split(b'\n').map_while(Result::ok);
+                lines.for_each(|_| drop(printed.fetch_add(1, Ordering::SeqCst)));
+            })
+        };
+        // Of two checkpoints that follow what was printed, the second began after it.
+        wait_until(|| Path::new(&state).exists() && printed.load(Ordering::SeqCst) > 0);
+        let acknowledged = printed.load(Ordering::SeqCst);
+        for _ in 0..2 {
+            let before = modified(&state);
+            wait_until(|| modified(&state) != before);
+        }
         std::thread::sleep(Duration::from_micros(round as u64 * 400));
         process.child.kill().unwrap();
         process.child.wait().unwrap();
         feeding.join().unwrap();
-        let printed = reading.join().unwrap();
+        reading.join().unwrap();
 
         let remembered = records(&state).expect("the state always loads");
-        assert!(remembered >= acknowledged);
-        let whole = &printed[..printed.rfind('\n').map_or(0, |end| end + 1)];
-        assert!(whole.lines().count() as u64 >= remembered, "remembered before it was printed");
+        assert!(remembered >= acknowledged, "printed before the last checkpoint, and forgotten");
+        // A last line without an end would count as one, too.
+        assert!(printed.load(Ordering::SeqCst) >= remembered, "remembered before it was printed");
         // Everything that was printed before comes again, and something new.
         let again: String = (0..remembered).map(|record| format!("{record}\n")).collect();
         let resumed = lately(&flags, format!("{again}new\n").as_bytes()).text();
@@ -300,6 +309,10 @@ fn records(state: &str) -> Option<u64> {
     let json = lately(&["inspect", "--json", state], b"").success();
     let inspected: Value = serde_json::from_slice(&json).unwrap();
     inspected["note"]["records"].as_u64()
+}
+
+fn modified(state: &str) -> SystemTime {
+    fs::metadata(state).unwrap().modified().unwrap()
 }
 
 fn wait_until(done: impl Fn() -> bool) {

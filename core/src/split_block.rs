@@ -83,7 +83,8 @@ impl SplitBlock {
     }
 
     /// Whether the key at `place` was inserted, or seems so.
-    #[inline]
+    // Always: as a call, with the place passed through memory, a check takes a third longer.
+    #[inline(always)]
     pub fn contains(&self, place: &Place) -> bool {
         let block = &self.blocks.as_slice()[place.block];
         // No early exit: eight lanes cost less than one mispredicted branch.

@@ -58,6 +58,8 @@ enum Command {
     Work(cmd::work::Options),
     /// Measure slices by age at their worst moment against the recurrence
     Moment(cmd::moment::Options),
+    /// Race the command against others on large files
+    Pipe(cmd::pipe::Options),
     /// Repeat the experiments of the paper on the time-limited filter
     Span(cmd::span::Options),
 }
@@ -72,6 +74,7 @@ fn main() -> Result<ExitCode> {
         Command::Figures(options) => cmd::figures::figures(&options, &mut out),
         Command::Work(options) => cmd::work::work(&options, &mut out),
         Command::Moment(options) => cmd::moment::moment(&options, &mut out),
+        Command::Pipe(options) => cmd::pipe::pipe(&options, &mut out),
         Command::Span(options) => cmd::span::span(&options, &mut out),
     };
     match result {

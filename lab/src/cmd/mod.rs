@@ -3,6 +3,7 @@
 pub mod figures;
 pub mod list;
 pub mod moment;
+pub mod pipe;
 pub mod run;
 pub mod soak;
 pub mod span;
