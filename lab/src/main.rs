@@ -8,6 +8,7 @@ mod cell;
 mod clock;
 mod cmd;
 mod contender;
+mod counting;
 mod course;
 mod expectation;
 mod experiment;
@@ -57,6 +58,8 @@ enum Command {
     Moment(cmd::moment::Options),
     /// Repeat the experiments of the paper on the time-limited filter
     Span(cmd::span::Options),
+    /// Run one of the experiments on counting
+    Count(cmd::count::Options),
 }
 
 fn main() -> Result<ExitCode> {
@@ -69,6 +72,7 @@ fn main() -> Result<ExitCode> {
         Command::Work(options) => cmd::work::work(&options, &mut out),
         Command::Moment(options) => cmd::moment::moment(&options, &mut out),
         Command::Span(options) => cmd::span::span(&options, &mut out),
+        Command::Count(options) => cmd::count::count(&options, &mut out),
     };
     match result {
         Ok(true) => Ok(ExitCode::SUCCESS),

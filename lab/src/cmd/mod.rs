@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub mod count;
 pub mod list;
 pub mod moment;
 pub mod run;
