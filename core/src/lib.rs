@@ -13,6 +13,7 @@ pub mod codec;
 pub mod dictionary;
 pub mod duplicates;
 pub mod filter;
+pub mod growing;
 pub mod hash;
 pub mod plan;
 pub mod probability;
@@ -23,7 +24,7 @@ pub mod split_block;
 
 pub use blueprint::{Blueprint, Structure, Unfit};
 pub use error::Error;
-pub use filter::{Counting, Filter, Membership, Promise, Removing};
+pub use filter::{Counting, Filter, Membership, Mistakes, Promise, Removing};
 pub use hash::{Hashing, Seed};
 pub use lately::{Builder, Lately};
 pub use memory::Memory;

@@ -7,6 +7,10 @@
 mod broken;
 #[path = "contracts/counting.rs"]
 mod counting;
+#[path = "contracts/detector.rs"]
+mod detector;
+#[path = "contracts/ever.rs"]
+mod ever;
 #[path = "contracts/membership.rs"]
 mod membership;
 #[path = "contracts/model.rs"]
@@ -18,7 +22,7 @@ mod subjects;
 #[path = "contracts/timed.rs"]
 mod timed;
 
-use broken::{Fault, with_fault};
+use broken::{Fault, detector_with_fault, ever_with_fault, with_fault};
 use model::{Flaw, model};
 use subjects::{Subject, subjects};
 
@@ -47,6 +51,11 @@ fn must_catch(fault: Fault, contract: fn(&Subject)) {
     must_fail(&with_fault(fault), contract);
 }
 
+/// Demands that a contract fails on a filter with this fault that should remember everything.
+fn must_catch_ever(fault: Fault, contract: fn(&Subject)) {
+    must_fail(&ever_with_fault(fault), contract);
+}
+
 /// Demands that a contract fails on the model with this flaw.
 fn must_catch_flaw(flaw: Flaw, contract: fn(&Subject)) {
     must_fail(&model(flaw), contract);
@@ -67,10 +76,38 @@ fn windows_by_count_are_remembered_and_errors_stay_rare() {
 }
 
 #[test]
+fn detectors_err_no_more_than_they_say() {
+    on_every(Subject::may_forget, detector::errs_as_promised);
+    must_fail(&detector_with_fault(Fault::Amnesiac), detector::errs_as_promised);
+    must_fail(&detector_with_fault(Fault::Liar), detector::errs_as_promised);
+}
+
+#[test]
+fn detectors_let_repeats_pass_again_if_they_must_not_refresh() {
+    on_every(Subject::may_forget, detector::repeats_pass_again);
+    must_fail(&detector_with_fault(Fault::AlwaysRefreshes), detector::repeats_pass_again);
+}
+
+#[test]
 fn a_repeat_passes_once_per_window_if_it_must_not_refresh() {
     on_every(Subject::counts_items, membership::passes_once_per_window);
     must_catch(Fault::AlwaysRefreshes, membership::passes_once_per_window);
     must_catch(Fault::Amnesiac, membership::passes_once_per_window);
+}
+
+#[test]
+fn everything_is_remembered_at_every_size_and_errors_stay_rare() {
+    on_every(Subject::remembers_ever, ever::remembers_everything);
+    must_catch_ever(Fault::Amnesiac, ever::remembers_everything);
+    must_catch_ever(Fault::Liar, ever::remembers_everything);
+    must_catch_ever(Fault::BlindEye, ever::remembers_everything);
+}
+
+#[test]
+fn what_is_taken_back_is_gone_and_nothing_else() {
+    on_every(Subject::takes_back, ever::takes_back_what_was_inserted);
+    must_catch_ever(Fault::RemovesAnother, ever::takes_back_what_was_inserted);
+    must_catch_ever(Fault::NeverRemoves, ever::takes_back_what_was_inserted);
 }
 
 #[test]
@@ -131,8 +168,8 @@ fn counts_are_never_too_small_and_seldom_too_large() {
 }
 
 #[test]
-fn what_is_taken_back_is_gone_and_nothing_else() {
-    on_all_and_model(Subject::takes_back, counting::takes_back);
+fn sightings_taken_back_are_gone_and_nothing_else() {
+    on_all_and_model(Subject::takes_back_sightings, counting::takes_back);
     must_catch_flaw(Flaw::KeepsWhatIsTakenBack, counting::takes_back);
     must_catch_flaw(Flaw::TakesBackTooMuch, counting::takes_back);
     must_catch_flaw(Flaw::TakesBackWhatIsNotThere, counting::takes_back);

@@ -32,6 +32,9 @@ pub trait Isa: Copy {
     /// Spreads the low bits of `word` to the places set in `mask` (`pdep`).
     fn deposit(self, word: u64, mask: u64) -> u64;
 
+    /// Bit `slot` of every word, the first word's lowest. At most 64 words.
+    fn column(self, words: &[u64], slot: u32) -> u64;
+
     /// The slots whose value is not `value`, which has no bits beyond the planes.
     fn differing(self, planes: &[Plane], value: u64) -> u64;
 
@@ -43,6 +46,9 @@ pub trait Isa: Copy {
 
     /// Moves `slot` and all above it up by one, the last one out, and puts `value` into `slot`.
     fn insert(self, planes: &mut [Plane], slot: u64, value: u64);
+
+    /// Whether all bits of `mask` are set in `block`.
+    fn covers(self, block: &[u64; 4], mask: &[u64; 4]) -> bool;
 }
 
 /// The best instruction set of this CPU.
@@ -119,6 +125,12 @@ mod tests {
                 packed
             );
         }
+        for _ in 0..20_000 {
+            let block: [u64; 4] = std::array::from_fn(|_| draw() | draw());
+            let mask = std::array::from_fn(|_| 1 << (draw() % 64));
+            let covered = block.iter().zip(&mask).all(|(word, bit)| word & bit != 0);
+            assert_eq!(isa.covers(&block, &mask), covered);
+        }
         for width in 0..40 {
             let mut planes: Vec<Plane> = (0..width).map(|_| draw().to_le_bytes()).collect();
             let mut values: Vec<u64> = (0..64).map(|slot| Scalar.get(&planes, 1 << slot)).collect();
@@ -140,6 +152,13 @@ mod tests {
                 let differing =
                     (0..64).fold(0, |set, slot| set | u64::from(values[slot] != wanted) << slot);
                 assert_eq!(isa.differing(&planes, wanted), differing);
+            }
+        }
+        for count in 0..20 {
+            let words: Vec<u64> = (0..count).map(|_| draw()).collect();
+            for slot in 0..64 {
+                let bits = words.iter().rev().fold(0, |bits, word| bits << 1 | word >> slot & 1);
+                assert_eq!(isa.column(&words, slot), bits);
             }
         }
         assert_eq!(isa.extract(u64::MAX, 0), 0);

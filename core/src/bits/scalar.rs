@@ -41,6 +41,11 @@ impl Isa for Scalar {
     }
 
     #[inline(always)]
+    fn column(self, words: &[u64], slot: u32) -> u64 {
+        words.iter().rev().fold(0, |bits, word| bits << 1 | word >> slot & 1)
+    }
+
+    #[inline(always)]
     fn differing(self, planes: &[Plane], value: u64) -> u64 {
         let mut differing = 0;
         for (bit, plane) in planes.iter().enumerate() {
@@ -71,6 +76,12 @@ impl Isa for Scalar {
         for (bit, plane) in planes.iter_mut().enumerate() {
             *plane = open(u64::from_le_bytes(*plane), slot, value >> bit).to_le_bytes();
         }
+    }
+
+    #[inline(always)]
+    fn covers(self, block: &[u64; 4], mask: &[u64; 4]) -> bool {
+        // No early exit: four words cost less than one mispredicted branch.
+        block.iter().zip(mask).fold(0, |missing, (word, bits)| missing | (!word & bits)) == 0
     }
 }
 

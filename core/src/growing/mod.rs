@@ -1,0 +1,22 @@
+//! Everything, without knowing how much that will be.
+//!
+//! A filter that must hold n keys takes `log2(1/ε)` bits for each. If n is not known beforehand, it
+//! takes `log2 log2 n` more: Pagh, Segev and Wieder, *How to Approximate a Set Without Knowing Its
+//! Size in Advance*. Every one of the log n doublings needs its share of the error.
+
+mod address;
+mod chunks;
+mod directory;
+mod field;
+mod filter;
+mod layers;
+mod outcome;
+mod parameters;
+mod reshape;
+mod segment;
+mod state;
+mod work;
+
+pub use filter::Growing;
+pub use layers::{GrowingLayers, GrowingLayersParameters};
+pub use parameters::GrowingParameters;
