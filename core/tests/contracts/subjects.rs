@@ -54,9 +54,12 @@ impl Subject {
         matches!(self.promise.window, Window::Within(_))
     }
 
-    /// Whether it never forgets anything.
+    /// Whether it never forgets anything, at any size. Counters are sized for a number of keys, and
+    /// have contracts of their own.
     pub fn remembers_ever(&self) -> bool {
-        self.promise.window == Window::Ever && self.promise.false_negatives == 0.0
+        self.promise.window == Window::Ever
+            && self.promise.false_negatives == 0.0
+            && !self.counts_sightings()
     }
 
     /// Whether it never forgets anything but what is taken back.
