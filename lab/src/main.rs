@@ -8,6 +8,7 @@ mod cell;
 mod clock;
 mod cmd;
 mod contender;
+mod counting;
 mod course;
 mod expectation;
 mod experiment;
@@ -62,6 +63,8 @@ enum Command {
     Pipe(cmd::pipe::Options),
     /// Repeat the experiments of the paper on the time-limited filter
     Span(cmd::span::Options),
+    /// Run one of the experiments on counting
+    Count(cmd::count::Options),
 }
 
 fn main() -> Result<ExitCode> {
@@ -76,6 +79,7 @@ fn main() -> Result<ExitCode> {
         Command::Moment(options) => cmd::moment::moment(&options, &mut out),
         Command::Pipe(options) => cmd::pipe::pipe(&options, &mut out),
         Command::Span(options) => cmd::span::span(&options, &mut out),
+        Command::Count(options) => cmd::count::count(&options, &mut out),
     };
     match result {
         Ok(true) => Ok(ExitCode::SUCCESS),
