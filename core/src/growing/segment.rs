@@ -43,6 +43,19 @@ pub(super) const SLOTS: usize = 64;
 /// Most bins of a segment: positions must fit their field.
 pub(super) const MOST_BINS: usize = (1 << START_BITS) / SLOTS - 1;
 
+/// Compiles an expression once for every usual stride, so that loops over planes need no counting.
+macro_rules! known {
+    ($stride:expr, |$known:ident| $body:expr) => {
+        known!($stride, |$known| $body, 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24)
+    };
+    ($stride:expr, |$known:ident| $body:expr, $($usual:literal)*) => {
+        match $stride {
+            $($usual => { let $known = $usual; $body })*
+            $known => $body,
+        }
+    };
+}
+
 /// Where a hash lives inside its segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
@@ -113,6 +126,19 @@ pub(super) struct Run {
 }
 
 impl Run {
+    /// Its slots in the bin of the first.
+    #[inline(always)]
+    fn slots_in_first_bin(self) -> u64 {
+        let len = (self.end - self.first) as u32;
+        !u64::MAX.unbounded_shl(len) << (self.first % SLOTS)
+    }
+
+    /// Whether it goes on in another bin.
+    #[inline(always)]
+    fn crosses(self) -> bool {
+        self.first % SLOTS + (self.end - self.first) > SLOTS
+    }
+
     /// Its slots in each bin. There must be one.
     pub(super) fn parts(self) -> impl Iterator<Item = (usize, u64)> {
         let Self { first, end } = self;
@@ -254,30 +280,37 @@ impl Segment {
         place: Place,
         work: &mut impl Work,
     ) -> bool {
+        known!(stride, |stride| self.contains_for(isa, stride, place, work))
+    }
+
+    #[inline(always)]
+    fn contains_for<I: Isa>(
+        &self,
+        isa: I,
+        stride: usize,
+        place: Place,
+        work: &mut impl Work,
+    ) -> bool {
         touch(work, place.block, 1);
         // No early exit for an empty bucket: half of them are, so the branch would be guessed
         // wrong half of the time, and only after its cache line arrived.
         let run = self.run(isa, stride, self.block(place.block), place.bucket);
         touch_bins(work, stride, run.first, run.end);
-        self.any_matches(stride, run, place.field)
+        let slots = run.slots_in_first_bin();
+        let planes = self.planes(stride, run.first / SLOTS);
+        let (ended, matching) = matching_late(isa, planes, place.field);
+        // Rare: an entry so old that its remainder ends early, or a run that goes on elsewhere.
+        if slots & !ended != 0 || run.crosses() {
+            return self.any_matches(stride, run, place.field);
+        }
+        slots & matching != 0
     }
 
-    /// Whether some entry of a run matches; all of a bin are compared at once.
-    #[inline(always)]
+    /// Whether some entry of a run matches.
+    #[cold]
     fn any_matches(&self, stride: usize, run: Run, wanted: u64) -> bool {
-        let mut at = run.first;
-        loop {
-            let len = (run.end - at).min(SLOTS - at % SLOTS) as u32;
-            let slots = !u64::MAX.unbounded_shl(len) << (at % SLOTS);
-            if matching(self.planes(stride, at / SLOTS), wanted) & slots != 0 {
-                return true;
-            }
-            at += len as usize;
-            // Few runs go on in another bin.
-            if at == run.end {
-                return false;
-            }
-        }
+        let matching = |bin| matching(self.planes(stride, bin), wanted);
+        run.parts().any(|(bin, slots)| matching(bin) & slots != 0)
     }
 
     /// Stores an entry unless one matches, or there is no room.
@@ -521,6 +554,21 @@ impl Compared {
 #[inline(always)]
 fn matches(field: u64, wanted: u64) -> bool {
     (field ^ wanted) >> 1 < field & field.wrapping_neg()
+}
+
+/// Planes, from the lowest on, in which the remainders of most entries end.
+const LAST_PLANES: usize = 4;
+
+/// The slots whose remainder ends in the last planes, and [`matches`] for those.
+#[inline(always)]
+fn matching_late<I: Isa>(isa: I, planes: &[u64], wanted: u64) -> (u64, u64) {
+    let Some((last, first)) = planes.split_first_chunk::<LAST_PLANES>() else { return (0, 0) };
+    let (mut differing, mut ended) = (0, 0);
+    for (bit, plane) in last.iter().enumerate() {
+        differing |= ended & (plane ^ (wanted >> bit & 1).wrapping_neg());
+        ended |= plane;
+    }
+    (ended, !differing & !isa.other_columns(first, wanted >> LAST_PLANES))
 }
 
 /// [`matches`] for all slots of a bin; true of free slots.
