@@ -19,11 +19,12 @@ pub mod plan;
 pub mod probability;
 pub mod quantity;
 pub mod sliding;
+pub mod spectral;
 pub mod split_block;
 
 pub use blueprint::{Blueprint, Structure, Unfit};
 pub use error::Error;
-pub use filter::{Counting, Filter, Membership, Promise, Removing};
+pub use filter::{Counting, Filter, Membership, Mistakes, Promise, Removing};
 pub use hash::{Hashing, Seed};
 pub use lately::{Builder, Lately};
 pub use memory::Memory;

@@ -7,6 +7,8 @@
 mod broken;
 #[path = "contracts/counting.rs"]
 mod counting;
+#[path = "contracts/detector.rs"]
+mod detector;
 #[path = "contracts/ever.rs"]
 mod ever;
 #[path = "contracts/membership.rs"]
@@ -20,7 +22,7 @@ mod subjects;
 #[path = "contracts/timed.rs"]
 mod timed;
 
-use broken::{Fault, ever_with_fault, with_fault};
+use broken::{Fault, detector_with_fault, ever_with_fault, with_fault};
 use model::{Flaw, model};
 use subjects::{Subject, subjects};
 
@@ -71,6 +73,19 @@ fn windows_by_count_are_remembered_and_errors_stay_rare() {
     must_catch(Fault::OffByOne, membership::keeps_its_window);
     must_catch(Fault::Liar, membership::keeps_its_window);
     must_catch(Fault::NeverForgets, membership::keeps_its_window);
+}
+
+#[test]
+fn detectors_err_no_more_than_they_say() {
+    on_every(Subject::may_forget, detector::errs_as_promised);
+    must_fail(&detector_with_fault(Fault::Amnesiac), detector::errs_as_promised);
+    must_fail(&detector_with_fault(Fault::Liar), detector::errs_as_promised);
+}
+
+#[test]
+fn detectors_let_repeats_pass_again_if_they_must_not_refresh() {
+    on_every(Subject::may_forget, detector::repeats_pass_again);
+    must_fail(&detector_with_fault(Fault::AlwaysRefreshes), detector::repeats_pass_again);
 }
 
 #[test]
@@ -146,7 +161,34 @@ fn windows_by_time_are_forgotten_without_an_insertion() {
 
 #[test]
 fn counts_are_never_too_small_and_seldom_too_large() {
-    on_all_and_model(Subject::counts_sightings, counting::never_undercounts);
-    must_catch_flaw(Flaw::Undercounts, counting::never_undercounts);
-    must_catch_flaw(Flaw::Overcounts, counting::never_undercounts);
+    on_all_and_model(Subject::counts_sightings, counting::counts_are_right);
+    must_catch_flaw(Flaw::Undercounts, counting::counts_are_right);
+    must_catch_flaw(Flaw::Overcounts, counting::counts_are_right);
+    must_catch_flaw(Flaw::NeverSlides, counting::counts_are_right);
+}
+
+#[test]
+fn sightings_taken_back_are_gone_and_nothing_else() {
+    on_all_and_model(Subject::takes_back_sightings, counting::takes_back);
+    must_catch_flaw(Flaw::KeepsWhatIsTakenBack, counting::takes_back);
+    must_catch_flaw(Flaw::TakesBackTooMuch, counting::takes_back);
+    must_catch_flaw(Flaw::TakesBackWhatIsNotThere, counting::takes_back);
+}
+
+#[test]
+fn what_cannot_be_taken_back_is_refused() {
+    on_every(Subject::keeps_sightings, counting::refuses_to_take_back);
+    must_catch_flaw(Flaw::TakesBackSecretly, counting::refuses_to_take_back);
+}
+
+#[test]
+fn halves_of_a_stream_merge_into_the_whole() {
+    on_all_and_model(Subject::combines, counting::merges_and_multiplies);
+    must_catch_flaw(Flaw::LosesWhenCombining, counting::merges_and_multiplies);
+}
+
+#[test]
+fn filters_not_built_alike_are_not_combined() {
+    on_all_and_model(Subject::counts_sightings, counting::refuses_to_combine);
+    must_catch_flaw(Flaw::CombinesWithAnything, counting::refuses_to_combine);
 }
