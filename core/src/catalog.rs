@@ -12,7 +12,7 @@ use crate::duplicates::{
 };
 use crate::error::Error;
 use crate::filter::Filter;
-use crate::growing::{Growing, GrowingLayers};
+use crate::growing::{Growing, GrowingLayers, GrowingTails};
 use crate::plan::Goal;
 use crate::sliding::{AgePartitioned, DoubleBuffer, Sliding, TimeLimited};
 use crate::spectral::counters::Bytes;
@@ -41,6 +41,7 @@ pub static CATALOG: &[Row] = &[
     Row::of::<BlockDecaying>(),
     Row::of::<TimeLimited>(),
     Row::of::<Growing>(),
+    Row::of::<GrowingTails>(),
     Row::of::<GrowingLayers>(),
     spectral::ROW,
     Row::of::<Spectral<Bytes, BlockedParameters>>(),

@@ -48,6 +48,12 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
+    fn other_columns(self, words: &[u64], value: u64) -> u64 {
+        // SAFETY: `self` exists only if AVX2 was detected.
+        unsafe { other_columns(words, value) }
+    }
+
+    #[inline(always)]
     fn differing(self, planes: &[Plane], value: u64) -> u64 {
         // SAFETY: `self` exists only if AVX2 was detected.
         unsafe { differing(planes, value) }
@@ -97,9 +103,7 @@ fn column(words: &[u64], slot: u32) -> u64 {
     // The wanted bit of each lane becomes the sign, and the signs are collected.
     let shift = _mm_cvtsi64_si128(63 - i64::from(slot));
     let lanes = |four: &[u64; LANES]| {
-        // SAFETY: four words are 32 readable bytes; the load may be unaligned.
-        let words = unsafe { _mm256_loadu_si256(four.as_ptr().cast()) };
-        _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_sll_epi64(words, shift))) as u64
+        _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_sll_epi64(load_words(four), shift))) as u64
     };
     let last = lanes(last) << (words.len() - LANES);
     // The usual widths without a loop, as in `differing`.
@@ -115,6 +119,34 @@ fn column(words: &[u64], slot: u32) -> u64 {
             more.fold(last, |bits, (index, four)| bits | lanes(four) << (LANES * index))
         }
     }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn other_columns(words: &[u64], value: u64) -> u64 {
+    let Some(last) = words.last_chunk::<LANES>() else {
+        return Scalar.other_columns(&words[..words.len() % LANES], value);
+    };
+    let last_value = value.unbounded_shr((words.len() - LANES) as u32);
+    let mut other = _mm256_xor_si256(load_words(last), Bits::of(last_value).next());
+    let mut bits = Bits::of(value);
+    let mut add =
+        |four| other = _mm256_or_si256(other, _mm256_xor_si256(load_words(four), bits.next()));
+    match words[..words.len() - 1].as_chunks().0 {
+        [] => {}
+        [first] => add(first),
+        [first, second] => {
+            add(first);
+            add(second);
+        }
+        [first, second, third] => {
+            add(first);
+            add(second);
+            add(third);
+        }
+        more => more.iter().for_each(add),
+    }
+    any_lane(other)
 }
 
 #[inline]
@@ -138,8 +170,14 @@ fn differing(planes: &[Plane], value: u64) -> u64 {
         }
         more => more.iter().for_each(add),
     }
-    let halves =
-        _mm_or_si128(_mm256_castsi256_si128(differing), _mm256_extracti128_si256::<1>(differing));
+    any_lane(differing)
+}
+
+/// The four lanes, joined by `or`.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn any_lane(words: __m256i) -> u64 {
+    let halves = _mm_or_si128(_mm256_castsi256_si128(words), _mm256_extracti128_si256::<1>(words));
     (_mm_cvtsi128_si64(halves) | _mm_extract_epi64::<1>(halves)) as u64
 }
 
@@ -273,6 +311,13 @@ impl Bits {
 fn load(planes: &[Plane; LANES]) -> __m256i {
     // SAFETY: four planes are 32 readable bytes; the load may be unaligned.
     unsafe { _mm256_loadu_si256(planes.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_words(words: &[u64; LANES]) -> __m256i {
+    // SAFETY: four words are 32 readable bytes; the load may be unaligned.
+    unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
 }
 
 #[inline]

@@ -90,6 +90,19 @@ pub(super) struct Run {
 }
 
 impl Run {
+    /// Its slots in the bin of the first.
+    #[inline(always)]
+    pub(super) fn slots_in_first_bin(self) -> u64 {
+        let len = (self.end - self.first) as u32;
+        !u64::MAX.unbounded_shl(len) << (self.first % SLOTS)
+    }
+
+    /// Whether it goes on in another bin.
+    #[inline(always)]
+    pub(super) fn crosses(self) -> bool {
+        self.first % SLOTS + (self.end - self.first) > SLOTS
+    }
+
     /// Its slots in each bin. There must be one.
     pub(super) fn parts(self) -> impl Iterator<Item = (usize, u64)> {
         let Self { first, end } = self;

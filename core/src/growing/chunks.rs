@@ -37,22 +37,21 @@ impl<T> Chunks<T> {
         self.len += 1;
     }
 
-    #[inline(always)]
-    pub(super) fn get(&self, index: usize) -> &T {
-        let (chunk, offset) = locate(index);
-        &self.chunks[chunk][offset]
-    }
-
-    #[inline(always)]
-    pub(super) fn get_mut(&mut self, index: usize) -> &mut T {
-        let (chunk, offset) = locate(index);
-        &mut self.chunks[chunk][offset]
-    }
-
     /// The item at an offset in a chunk.
     #[inline(always)]
     pub(super) fn at(&self, chunk: usize, offset: usize) -> &T {
         &self.chunks[chunk][offset]
+    }
+
+    /// The item at an offset in a chunk, to change.
+    #[inline(always)]
+    pub(super) fn at_mut(&mut self, chunk: usize, offset: usize) -> &mut T {
+        &mut self.chunks[chunk][offset]
+    }
+
+    /// Whether there is an item at an offset in a chunk.
+    pub(super) fn has(&self, chunk: usize, offset: usize) -> bool {
+        self.chunks.get(chunk).is_some_and(|chunk| offset < chunk.len())
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
@@ -61,7 +60,6 @@ impl<T> Chunks<T> {
 }
 
 /// Chunk and offset of an item.
-#[inline(always)]
 fn locate(index: usize) -> (usize, usize) {
     let bits = usize::BITS - index.leading_zeros();
     (bits as usize, index - (1 << bits >> 1))
@@ -77,9 +75,10 @@ mod tests {
         for i in 0..1000 {
             chunks.push(i);
             assert_eq!(chunks.len(), i + 1);
-            assert_eq!(*chunks.get(i), i);
+            let (chunk, offset) = locate(i);
+            assert!(chunks.has(chunk, offset) && !chunks.has(chunk, offset + 1));
+            assert_eq!(*chunks.at(chunk, offset), i);
         }
-        assert!((0..1000).all(|i| *chunks.get(i) == i));
         assert!(chunks.iter().copied().eq(0..1000));
         assert_eq!(chunks.heap_bytes(), 8 * 1024 + 11 * size_of::<Vec<usize>>() as u64);
     }

@@ -1,191 +1,200 @@
 //! Which segment a hash belongs to.
 //!
-//! Every segment stands for a prefix, and segments split one by one as they fill up: extendible
-//! hashing. Its directory has one slot for every prefix of some length, and doubles when prefixes
-//! get longer; we let it double slot by slot, as linear hashing does, two slots for every segment
-//! that splits. Slots for prefixes of r bits exist everywhere, and for r + 1 bits below the
-//! *frontier*:
+//! Every segment stands for a prefix, its *depth* is the length of that, and segments split one by
+//! one as they fill up: extendible hashing. A segment's address is its prefix without the zeros at
+//! its end, so of the two halves of a segment the lower one takes its place and only the upper one
+//! needs a new address. Addresses are made in order, the shorter ones first, and never move:
 //!
 //! ```text
-//! r = 2, frontier 1:   000 001 | 01 | 10 | 11
+//! address     -   1   01  11  001 011 101 ...
+//! prefixes    0.. 10. 010 110 001 011 101
 //! ```
 //!
-//! The slot of a prefix that ends in zeros is that of the shorter prefix, so refining a slot adds
-//! one for its upper half and moves nothing: slots are stored in the order in which they came,
-//! prefix p1 of r + 1 bits at 2^r + p. Slots number twice the segments, so a segment of average
-//! size always finds its prefix refined when it wants to split.
+//! So that a segment can split at once when it has to, addresses for the next length are made while
+//! the segments fill up. An address without a segment knows the depth of the one that covers it.
+//!
+//! A lookup starts at the depth that most segments have, and usually ends there.
 
 use super::chunks::Chunks;
 use super::segment::Segment;
 
-/// Most segments: their numbers share a slot with their depth.
-pub(super) const MOST_SEGMENTS: usize = 1 << NUMBER_BITS;
-const NUMBER_BITS: u32 = 26;
+/// Most segments: at 900 entries each, more than machines hold.
+pub(super) const MOST_SEGMENTS: usize = 1 << MOST_DEPTH;
+const MOST_DEPTH: u32 = 27;
 
 /// Lengths that the prefix of a segment can have: from none on.
-pub(super) const DEPTHS: usize = NUMBER_BITS as usize + 2;
+pub(super) const DEPTHS: usize = MOST_DEPTH as usize + 1;
 
-/// Slots that one split may rewrite, as a power of two. Random hashes need two bits.
-const MOST_REFINED: u32 = 8;
+/// Addresses below a prefix that one split may have to rewrite, as a power of two. With random
+/// hashes there are two.
+const MOST_BELOW: u32 = 8;
 
-/// A segment and the length of its prefix.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Slot(pub(super) u32);
-
-impl Slot {
-    pub(super) fn new(number: usize, depth: u32) -> Self {
-        Self(number as u32 | depth << NUMBER_BITS)
-    }
-
-    #[inline(always)]
-    pub(super) fn number(self) -> usize {
-        self.0 as usize % MOST_SEGMENTS
-    }
-
-    #[inline(always)]
-    pub(super) fn depth(self) -> u32 {
-        self.0 >> NUMBER_BITS
-    }
+/// An address: where a segment lies, or will lie.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// The segment; blind, and never asked, if the address is that of a longer prefix than any
+    /// segment there has.
+    pub(super) segment: Segment,
+    /// Depth of the segment that covers the address, followed by zeros.
+    pub(super) depth: u8,
 }
 
-/// Segments, and the slots that lead to them.
+/// Where the segment of a hash is.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Location {
+    chunk: u32,
+    offset: u32,
+    pub(super) depth: u32,
+}
+
+/// All segments.
 #[derive(Debug, Clone)]
 pub(super) struct Directory {
-    /// Every prefix of so many bits has a slot. At least one.
-    resolution: u32,
-    /// Prefixes of `resolution` bits that are refined: all below this one.
-    frontier: u64,
-    slots: Chunks<Slot>,
-    segments: Chunks<Segment>,
+    entries: Chunks<Entry>,
+    /// Segments among the entries.
+    segments: usize,
+    /// Depth at which lookups start: every prefix of this length has an address.
+    usual_depth: u32,
 }
 
 impl Directory {
     /// One segment for all.
     pub(super) fn new(segment: Segment) -> Self {
         let mut directory = Self::empty();
-        directory.push_slot(Slot::new(0, 0));
-        directory.push_slot(Slot::new(0, 0));
-        directory.segments.push(segment);
+        directory.push(Entry { segment, depth: 0 });
+        directory.segments = 1;
         directory
     }
 
-    /// Nothing at all, to be filled by a reader.
+    /// No address, to be filled by a reader.
     pub(super) fn empty() -> Self {
-        Self { resolution: 0, frontier: 0, slots: Chunks::new(), segments: Chunks::new() }
+        Self { entries: Chunks::new(), segments: 0, usual_depth: 0 }
     }
 
-    /// Appends the next slot.
-    pub(super) fn push_slot(&mut self, slot: Slot) {
-        self.slots.push(slot);
-        if self.slots.len() > 1 {
-            self.frontier += 1;
-            if self.frontier >> self.resolution != 0 {
-                self.resolution += 1;
-                self.frontier = 0;
-            }
-        }
+    /// Appends the next address.
+    pub(super) fn push(&mut self, entry: Entry) {
+        self.entries.push(entry);
     }
 
-    /// Appends the next segment.
-    pub(super) fn push_segment(&mut self, segment: Segment) {
-        self.segments.push(segment);
+    /// Counts the segments, after all addresses were appended.
+    pub(super) fn count_segments(&mut self, segments: usize) {
+        self.segments = segments;
+        self.usual_depth = segments.ilog2();
     }
 
-    /// All slots, in the order in which they came.
-    pub(super) fn slots(&self) -> impl Iterator<Item = Slot> {
-        self.slots.iter().copied()
+    /// All addresses in the order in which they were made.
+    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter()
     }
 
-    /// All segments by their number.
-    pub(super) fn segments(&self) -> impl Iterator<Item = &Segment> {
-        self.segments.iter()
+    pub(super) fn address_count(&self) -> usize {
+        self.entries.len()
     }
 
     pub(super) fn segment_count(&self) -> usize {
-        self.segments.len()
+        self.segments
+    }
+
+    /// All segments with their depths, in the order of their addresses.
+    pub(super) fn segments(&self) -> impl Iterator<Item = (&Segment, u32)> {
+        let lengths = (0..self.entries.len()).map(|index| usize::BITS - index.leading_zeros());
+        let entries = self.entries.iter().zip(lengths);
+        entries
+            .filter(|(entry, length)| u32::from(entry.depth) >= *length)
+            .map(|(entry, _)| (&entry.segment, entry.depth.into()))
     }
 
     /// Bytes on the heap, those of the segments not counted.
     pub(super) fn heap_bytes(&self) -> u64 {
-        self.slots.heap_bytes() + self.segments.heap_bytes()
+        self.entries.heap_bytes()
     }
 
-    /// The slot of a hash.
+    /// Where the segment of a hash is.
     #[inline(always)]
-    pub(super) fn slot(&self, hash: u64) -> Slot {
-        let coarse = hash >> (64 - self.resolution);
-        let length = self.resolution + u32::from(coarse < self.frontier);
-        let (chunk, offset) = address(length, hash >> (64 - length));
-        *self.slots.at(chunk, offset)
+    pub(super) fn locate(&self, hash: u64) -> Location {
+        let mut depth = self.usual_depth;
+        loop {
+            let (chunk, offset) = address(depth, prefix(hash, depth));
+            let found = u32::from(self.entries.at(chunk, offset).depth);
+            if found == depth {
+                return Location { chunk: chunk as u32, offset: offset as u32, depth };
+            }
+            // A longer prefix has an address, because its sibling has a segment; but not more than
+            // one bit longer is certain. A shorter one is that of the segment itself.
+            depth = found.min(depth + 1);
+        }
     }
 
     #[inline(always)]
-    pub(super) fn segment(&self, number: usize) -> &Segment {
-        self.segments.get(number)
+    pub(super) fn segment(&self, at: Location) -> &Segment {
+        &self.entries.at(at.chunk as usize, at.offset as usize).segment
     }
 
     #[inline(always)]
-    pub(super) fn segment_mut(&mut self, number: usize) -> &mut Segment {
-        self.segments.get_mut(number)
-    }
-
-    /// All slots in the order of their prefixes, with the length of the prefix.
-    pub(super) fn in_order(&self) -> impl Iterator<Item = (u32, Slot)> + '_ {
-        let refined = self.frontier << 1;
-        let fine = (0..refined).map(|prefix| (self.resolution + 1, prefix));
-        let coarse = (self.frontier..1 << self.resolution).map(|prefix| (self.resolution, prefix));
-        fine.chain(coarse).map(|(length, prefix)| {
-            let (chunk, offset) = address(length, prefix);
-            (length, *self.slots.at(chunk, offset))
-        })
+    pub(super) fn segment_mut(&mut self, at: Location) -> &mut Segment {
+        &mut self.entries.at_mut(at.chunk as usize, at.offset as usize).segment
     }
 
     /// Whether the segment of a hash can be split now.
-    pub(super) fn can_split(&self, hash: u64) -> bool {
-        let depth = self.slot(hash).depth();
-        let finest = self.resolution + u32::from(self.frontier != 0);
-        // Prefixes are refined in order, so the last one below the segment's is the coarsest.
-        let last = (hash | u64::MAX >> depth) >> (64 - self.resolution);
-        let coarsest = self.resolution + u32::from(last < self.frontier);
-        self.segments.len() < MOST_SEGMENTS
-            && depth < coarsest
-            && depth as usize + 1 < DEPTHS
-            && finest - depth <= MOST_REFINED
+    pub(super) fn can_split(&self, hash: u64, at: Location) -> bool {
+        let upper = prefix(hash, at.depth) << 1 | 1;
+        let (chunk, offset) = address(at.depth + 1, upper);
+        let longest = usize::BITS - self.entries.len().leading_zeros();
+        at.depth < MOST_DEPTH
+            && self.entries.has(chunk, offset)
+            && longest - at.depth <= MOST_BELOW
+            && self.segments < MOST_SEGMENTS
     }
 
-    /// Replaces the segment of a hash by its two halves, and refines two slots. It must be one that
-    /// can be split. Returns how many slots were touched.
-    pub(super) fn split(&mut self, hash: u64, [lower, upper]: [Segment; 2]) -> usize {
-        let slot = self.slot(hash);
-        let (depth, number) = (slot.depth(), self.segments.len());
-        *self.segments.get_mut(slot.number()) = lower;
-        self.segments.push(upper);
-        let prefix = hash.unbounded_shr(64 - depth);
-        let mut touched = 2;
-        for coarse in prefix << (self.resolution - depth)..(prefix + 1) << (self.resolution - depth)
-        {
-            let refined = coarse < self.frontier;
-            let length = self.resolution + u32::from(refined);
-            for fine in coarse << u32::from(refined)..(coarse + 1) << u32::from(refined) {
-                let above = fine >> (length - depth - 1) & 1 == 1;
-                let number = if above { number } else { slot.number() };
-                let (chunk, offset) = address(length, fine);
-                let index = if chunk == 0 { 0 } else { (1 << (chunk - 1)) + offset };
-                *self.slots.get_mut(index) = Slot::new(number, depth + 1);
+    /// Replaces a segment by its halves, and returns how many addresses that touched. It must be
+    /// one that can be split.
+    pub(super) fn split(&mut self, hash: u64, at: Location, halves: [Segment; 2]) -> usize {
+        let parent = prefix(hash, at.depth);
+        let depth = at.depth + 1;
+        let [lower, upper] = halves;
+        *self.segment_mut(at) = lower;
+        // The addresses below the parent: its own, and for each length a row of longer ones.
+        let mut touched = 1;
+        self.entries.at_mut(at.chunk as usize, at.offset as usize).depth = depth as u8;
+        for length in depth..=MOST_DEPTH {
+            let first = (parent << (length - depth)) as usize;
+            for offset in first..first + (1 << (length - depth)) {
+                if !self.entries.has(length as usize, offset) {
+                    break;
+                }
+                self.entries.at_mut(length as usize, offset).depth = depth as u8;
                 touched += 1;
             }
+            if !self.entries.has(length as usize, 0) {
+                break;
+            }
         }
-        for _ in 0..2 {
-            let (chunk, offset) = address(self.resolution, self.frontier);
-            self.push_slot(*self.slots.at(chunk, offset));
-        }
+        let (chunk, offset) = address(depth, parent << 1 | 1);
+        self.entries.at_mut(chunk, offset).segment = upper;
+        self.count_segments(self.segments + 1);
         touched
+    }
+
+    /// Makes the next address.
+    pub(super) fn make_address(&mut self) {
+        let length = usize::BITS - self.entries.len().leading_zeros();
+        let sibling = self.entries.len() - (1 << (length - 1));
+        let (chunk, offset) = address(length - 1, sibling as u64);
+        let depth = self.entries.at(chunk, offset).depth;
+        self.push(Entry { segment: Segment::blind(), depth });
     }
 }
 
-/// Chunk and offset of the slot of a prefix.
+/// The first bits of a hash.
 #[inline(always)]
-fn address(length: u32, prefix: u64) -> (usize, usize) {
+pub(super) fn prefix(hash: u64, length: u32) -> u64 {
+    // In two steps, so that no bits are not a shift by 64.
+    hash >> 1 >> (63 - length)
+}
+
+/// Chunk and offset of the address of a prefix.
+#[inline(always)]
+pub(super) fn address(length: u32, prefix: u64) -> (usize, usize) {
     let zeros = (prefix | 1 << length).trailing_zeros();
     ((length - zeros) as usize, (prefix >> zeros >> 1) as usize)
 }

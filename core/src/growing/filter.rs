@@ -1,6 +1,6 @@
 //! The growing filter: a directory of segments, and the rule by which they grow.
 
-use super::directory::{Directory, Slot};
+use super::directory::{Directory, Location};
 use super::parameters::{GrowingParameters, UNKNOWN_ITEMS};
 use super::reshape::{bins_for, halves, reshaped};
 use super::segment::{HEAD, MOST_BINS, Outcome, Place, Repeat, SLOTS, Segment, touch};
@@ -18,6 +18,14 @@ use crate::window::{Slack, Time, Window};
 /// Equal signatures that are stored when insertions can be taken back. Of more, nobody knows how
 /// many there were, and they stay.
 const MOST_EQUAL: usize = 8;
+
+/// Part of the capacity of all segments from which on addresses for their halves are made, and at
+/// which all are made. Segments differ by a tenth or so in how full they are.
+const ADDRESSES_FROM: f64 = 0.6;
+const ADDRESSES_UNTIL: f64 = 0.8;
+
+/// Addresses made at a time. A segment grows some ten times before it splits.
+const ADDRESSES_AT_ONCE: usize = 2;
 
 /// Free slots that make a segment smaller.
 const TOO_MANY_FREE: usize = 160;
@@ -137,7 +145,7 @@ impl Growing {
     #[doc(hidden)]
     #[inline(always)]
     pub fn contains_counted(&self, hash: u64, work: &mut impl Work) -> bool {
-        vectorized!(self.level, |isa| self.contains(isa, hash, work))
+        vectorized!(self.level, |isa| self.contains(isa, hash, self.directory.locate(hash), work))
     }
 
     #[inline(always)]
@@ -146,29 +154,26 @@ impl Growing {
     }
 
     #[inline(always)]
-    fn contains<I: Isa>(&self, isa: I, hash: u64, work: &mut impl Work) -> bool {
-        let slot = self.directory.slot(hash);
-        let segment = self.directory.segment(slot.number());
-        segment.is_blind() || {
-            touch_directory(work, 2);
-            let place = self.place(hash, slot.depth());
-            segment.contains(isa, self.parameters.stride(slot.depth()), place, work)
-        }
+    fn contains<I: Isa>(&self, isa: I, hash: u64, at: Location, work: &mut impl Work) -> bool {
+        touch_directory(work, 1);
+        let segment = self.directory.segment(at);
+        let place = self.place(hash, at.depth);
+        segment.is_blind() || segment.contains(isa, self.parameters.stride(at.depth), place, work)
     }
 
     /// Whether the key is new. With [`Repeat::Store`], it is stored in any case.
     #[inline(always)]
     fn insert<I: Isa>(&mut self, isa: I, hash: u64, repeat: Repeat, work: &mut impl Work) -> bool {
         loop {
-            let slot = self.directory.slot(hash);
-            let place = self.place(hash, slot.depth());
-            let stride = self.parameters.stride(slot.depth());
-            touch_directory(work, 2);
-            let segment = self.directory.segment_mut(slot.number());
+            let at = self.directory.locate(hash);
+            let place = self.place(hash, at.depth);
+            let stride = self.parameters.stride(at.depth);
+            touch_directory(work, 1);
+            let segment = self.directory.segment_mut(at);
             if segment.is_blind() {
                 return false;
             }
-            prefetch_place(segment, hash, slot.depth());
+            prefetch_place(segment, hash, at.depth);
             match segment.insert(isa, stride, place, repeat, work) {
                 Outcome::Seen => return false,
                 Outcome::Stored { seen } => {
@@ -176,30 +181,31 @@ impl Growing {
                     return !seen;
                 }
                 // Afterwards every block has a free slot.
-                Outcome::Full => self.make_room(isa, hash, slot, work),
+                Outcome::Full => self.make_room(isa, hash, at, work),
             }
         }
     }
 
     /// Gives the segment of a hash more bins, or splits it.
     #[inline(never)]
-    fn make_room<I: Isa>(&mut self, isa: I, hash: u64, slot: Slot, work: &mut impl Work) {
-        let stride = self.parameters.stride(slot.depth());
-        let segment = self.directory.segment(slot.number());
+    fn make_room<I: Isa>(&mut self, isa: I, hash: u64, at: Location, work: &mut impl Work) {
+        let stride = self.parameters.stride(at.depth);
+        let segment = self.directory.segment(at);
         let entries = segment.count(stride);
         let bins = bins_for(entries);
-        self.segment_bytes -= segment.heap_bytes();
         touch(work, 0, segment.words().len());
-        if bins > self.parameters.bins as usize && self.directory.can_split(hash) {
-            let parent = std::mem::take(self.directory.segment_mut(slot.number()));
-            let children = halves(isa, parent, stride, self.parameters.stride(slot.depth() + 1));
+        if bins > self.parameters.bins as usize && self.directory.can_split(hash, at) {
+            let parent = std::mem::take(self.directory.segment_mut(at));
+            self.segment_bytes -= parent.heap_bytes();
+            let children = halves(isa, parent, stride, self.parameters.stride(at.depth + 1));
             for (child, segment) in children.iter().enumerate() {
                 self.segment_bytes += segment.heap_bytes();
                 touch(work, ELSEWHERE << child, segment.words().len());
             }
-            touch_directory(work, self.directory.split(hash, children));
+            touch_directory(work, self.directory.split(hash, at, children));
             return;
         }
+        self.segment_bytes -= segment.heap_bytes();
         let made = if bins <= MOST_BINS {
             reshaped(isa, segment, stride)
         } else {
@@ -209,7 +215,22 @@ impl Growing {
         };
         self.segment_bytes += made.heap_bytes();
         touch(work, ELSEWHERE, made.words().len());
-        *self.directory.segment_mut(slot.number()) = made;
+        *self.directory.segment_mut(at) = made;
+        self.make_addresses(work);
+    }
+
+    /// Makes a few addresses, so that there are twice as many as segments when these are full.
+    fn make_addresses(&mut self, work: &mut impl Work) {
+        let segments = self.directory.segment_count();
+        let fill = self.items as f64 / (segments as f64 * self.parameters.capacity());
+        let ahead = ((fill - ADDRESSES_FROM) / (ADDRESSES_UNTIL - ADDRESSES_FROM)).clamp(0.0, 1.0);
+        let wanted = segments + (segments as f64 * ahead).ceil() as usize;
+        for _ in 0..ADDRESSES_AT_ONCE {
+            if self.directory.address_count() < wanted {
+                self.directory.make_address();
+                touch_directory(work, 2);
+            }
+        }
     }
 
     /// How a repeat is treated when it counts as an insertion.
@@ -250,8 +271,8 @@ impl Membership for Growing {
 
     #[inline]
     fn prefetch_hash(&self, hash: u64) {
-        let slot = self.directory.slot(hash);
-        prefetch_place(self.directory.segment(slot.number()), hash, slot.depth());
+        let at = self.directory.locate(hash);
+        prefetch_place(self.directory.segment(at), hash, at.depth);
     }
 
     fn insert_hashes(&mut self, hashes: &[u64], _now: Time, new: &mut [bool]) {
@@ -265,10 +286,14 @@ impl Membership for Growing {
     fn contains_hashes(&self, hashes: &[u64], _now: Time, seen: &mut [bool]) {
         assert_eq!(hashes.len(), seen.len(), "one answer per hash");
         vectorized!(self.level, |isa| {
+            let mut locations = [Location::default(); BATCH];
             for (hashes, seen) in hashes.chunks(BATCH).zip(seen.chunks_mut(BATCH)) {
-                self.prefetch_hashes(hashes);
-                for (&hash, seen) in hashes.iter().zip(seen) {
-                    *seen = self.contains(isa, hash, &mut Uncounted);
+                for (&hash, at) in hashes.iter().zip(&mut locations) {
+                    *at = self.directory.locate(hash);
+                    prefetch_place(self.directory.segment(*at), hash, at.depth);
+                }
+                for ((&hash, &at), seen) in hashes.iter().zip(&locations).zip(seen) {
+                    *seen = self.contains(isa, hash, at, &mut Uncounted);
                 }
             }
         });
@@ -282,10 +307,10 @@ impl Removing for Growing {
     /// it belonged to is still matched by the one that the removed key leaves behind.
     fn remove_hash(&mut self, hash: u64) -> bool {
         vectorized!(self.level, |isa| {
-            let slot = self.directory.slot(hash);
-            let place = self.place(hash, slot.depth());
-            let stride = self.parameters.stride(slot.depth());
-            let segment = self.directory.segment_mut(slot.number());
+            let at = self.directory.locate(hash);
+            let place = self.place(hash, at.depth);
+            let stride = self.parameters.stride(at.depth);
+            let segment = self.directory.segment_mut(at);
             if segment.is_blind() {
                 return true;
             }
@@ -313,11 +338,8 @@ impl Filter for Growing {
     }
 
     fn false_positive_rate(&self) -> f64 {
-        let slots = self.directory.in_order();
-        let rates = slots.map(|(length, slot)| {
-            let segment = self.directory.segment(slot.number());
-            let rate = segment.false_positive_rate(self.parameters.stride(slot.depth()));
-            rate * (-f64::from(length)).exp2()
+        let rates = self.directory.segments().map(|(segment, depth)| {
+            segment.false_positive_rate(self.parameters.stride(depth)) * (-f64::from(depth)).exp2()
         });
         rates.sum()
     }
@@ -377,7 +399,7 @@ fn prefetch_place(segment: &Segment, hash: u64, depth: u32) {
 /// Words after which another piece of memory is counted: no segment is longer.
 const ELSEWHERE: usize = 1 << 16;
 
-/// Counts this many slots or segment addresses, each on a cache line of its own.
+/// Counts this many addresses, each on a cache line of its own.
 #[inline(always)]
 fn touch_directory(work: &mut impl Work, lines: usize) {
     touch(work, ELSEWHERE << 2, LINE_WORDS * lines);

@@ -15,8 +15,10 @@ mod parameters;
 mod reshape;
 mod segment;
 mod state;
+mod tails;
 mod work;
 
 pub use filter::Growing;
 pub use layers::{GrowingLayers, GrowingLayersParameters};
 pub use parameters::GrowingParameters;
+pub use tails::{GrowingTails, GrowingTailsParameters};

@@ -19,7 +19,7 @@
 //! is 14 bits. Eleven bits of remainder at depths 3 to 14 are 12 times 0.03%, and the depths before
 //! add another 0.03%.
 
-use super::directory::DEPTHS;
+use super::directory::{DEPTHS, Entry};
 use super::reshape::bins_for;
 use super::segment::{ADDRESS_CHANCE, HEAD, MOST_BINS, SLOTS};
 use crate::blueprint::Unfit;
@@ -145,7 +145,7 @@ impl GrowingParameters {
 
     /// Bytes on the heap when the expected number of items is stored.
     pub fn expected_bytes(&self) -> u64 {
-        let least = 8 * (HEAD + self.stride(0)) as u64 + LEAST_DIRECTORY_BYTES;
+        let least = 8 * (HEAD + self.stride(0)) as u64;
         least.max((self.expected_items as f64 * self.bits_per_item() / 8.0) as u64)
     }
 
@@ -165,7 +165,7 @@ impl GrowingParameters {
     }
 
     /// Entries of a segment that splits.
-    fn capacity(&self) -> f64 {
+    pub(super) fn capacity(&self) -> f64 {
         f64::from(self.bins) * SLOTS as f64
     }
 
@@ -176,11 +176,8 @@ impl GrowingParameters {
     }
 }
 
-/// Bits of the directory for a segment: two slots, and where the segment lies.
-const DIRECTORY_BITS: f64 = 2.0 * 32.0 + 128.0;
-
-/// The directory of a single segment.
-const LEAST_DIRECTORY_BYTES: u64 = 120;
+/// Bits of the directory for a segment, on average.
+const DIRECTORY_BITS: f64 = 1.5 * 8.0 * size_of::<Entry>() as f64;
 
 /// Shares of the depths beyond the expected one; they add up to one.
 fn thinning(beyond: f64) -> f64 {

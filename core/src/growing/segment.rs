@@ -27,10 +27,23 @@ use crate::dictionary::work::Work;
 pub(super) use super::address::{
     ADDRESS_CHANCE, BLOCKS, BUCKETS, Block, HEAD, MOST_BINS, Place, Run, SLOTS,
 };
-use super::field::{Compared, matches, matching};
+use super::field::{Compared, matches, matching, matching_late};
 pub(super) use super::outcome::{Outcome, Repeat};
 pub(super) use super::work::touch;
 use super::work::touch_bins;
+
+/// Compiles an expression once for every usual stride, so that loops over planes need no counting.
+macro_rules! known {
+    ($stride:expr, |$known:ident| $body:expr) => {
+        known!($stride, |$known| $body, 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24)
+    };
+    ($stride:expr, |$known:ident| $body:expr, $($usual:literal)*) => {
+        match $stride {
+            $($usual => { let $known = $usual; $body })*
+            $known => $body,
+        }
+    };
+}
 
 /// Signatures with a common prefix. How many planes a bin has depends on the prefix, so every call
 /// is told the `stride`, words of a bin: one more than planes.
@@ -139,30 +152,37 @@ impl Segment {
         place: Place,
         work: &mut impl Work,
     ) -> bool {
+        known!(stride, |stride| self.contains_for(isa, stride, place, work))
+    }
+
+    #[inline(always)]
+    fn contains_for<I: Isa>(
+        &self,
+        isa: I,
+        stride: usize,
+        place: Place,
+        work: &mut impl Work,
+    ) -> bool {
         touch(work, place.block, 1);
         // No early exit for an empty bucket: half of them are, so the branch would be guessed
         // wrong half of the time, and only after its cache line arrived.
         let run = self.run(isa, stride, self.block(place.block), place.bucket);
         touch_bins(work, stride, run.first, run.end);
-        self.any_matches(stride, run, place.field)
+        let slots = run.slots_in_first_bin();
+        let planes = self.planes(stride, run.first / SLOTS);
+        let (ended, matching) = matching_late(isa, planes, place.field);
+        // Rare: an entry so old that its remainder ends early, or a run that goes on elsewhere.
+        if slots & !ended != 0 || run.crosses() {
+            return self.any_matches(stride, run, place.field);
+        }
+        slots & matching != 0
     }
 
-    /// Whether some entry of a run matches; all of a bin are compared at once.
-    #[inline(always)]
+    /// Whether some entry of a run matches.
+    #[cold]
     fn any_matches(&self, stride: usize, run: Run, wanted: u64) -> bool {
-        let mut at = run.first;
-        loop {
-            let len = (run.end - at).min(SLOTS - at % SLOTS) as u32;
-            let slots = !u64::MAX.unbounded_shl(len) << (at % SLOTS);
-            if matching(self.planes(stride, at / SLOTS), wanted) & slots != 0 {
-                return true;
-            }
-            at += len as usize;
-            // Few runs go on in another bin.
-            if at == run.end {
-                return false;
-            }
-        }
+        let matching = |bin| matching(self.planes(stride, bin), wanted);
+        run.parts().any(|(bin, slots)| matching(bin) & slots != 0)
     }
 
     /// Stores an entry unless one matches, or there is no room.

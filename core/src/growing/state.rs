@@ -1,10 +1,9 @@
 //! The growing filter as bytes: written, and read without trust.
 //!
-//! A payload is items, lost entries, the number of segments, the slots of the directory in the
-//! order in which they came (two for every segment), and for every segment its number of bins and
-//! its words.
+//! A payload is items, lost entries, the number of addresses, and for every address its depth, and
+//! if it has a segment, the number of its bins (zero for a blind one) and its words.
 
-use super::directory::{DEPTHS, Directory, MOST_SEGMENTS, Slot};
+use super::directory::{DEPTHS, Directory, Entry, MOST_SEGMENTS};
 use super::filter::Growing;
 use super::parameters::GrowingParameters;
 use super::segment::{BLOCKS, HEAD, MOST_BINS, SLOTS, Segment};
@@ -14,14 +13,14 @@ use crate::error::Error;
 pub(super) fn write(filter: &Growing, out: &mut Writer) {
     out.u64(filter.items);
     out.u64(filter.lost);
-    out.u32(filter.directory.segment_count() as u32);
-    for slot in filter.directory.slots() {
-        out.u32(slot.0);
-    }
-    let depths = depths(&filter.directory);
-    for (segment, depth) in filter.directory.segments().zip(depths) {
-        out.u8(segment.bins(filter.parameters.stride(depth)) as u8);
-        out.words(segment.words());
+    out.u32(filter.directory.address_count() as u32);
+    for (index, entry) in filter.directory.entries().enumerate() {
+        out.u8(entry.depth);
+        if has_segment(index, entry.depth) {
+            let stride = filter.parameters.stride(entry.depth.into());
+            out.u8(entry.segment.bins(stride) as u8);
+            out.words(entry.segment.words());
+        }
     }
 }
 
@@ -32,30 +31,48 @@ pub(super) fn read(
     let parameters = read_parameters(parameters)?;
     let items = payload.u64("items")?;
     let lost = payload.u64("lost entries")?;
-    let count = payload.u32("segments")? as usize;
-    if !(1..=MOST_SEGMENTS).contains(&count) {
-        let expected = "from 1 to 2^26";
-        return Err(Error::Field { field: "segments", found: count as u64, expected });
+    let addresses = payload.u32("addresses")?;
+    // Every address takes a byte at least.
+    if !(1..=2 * MOST_SEGMENTS as u32).contains(&addresses)
+        || u64::from(addresses) > payload.remaining()
+    {
+        let expected = "from 1 to 2^28, and as many as there are";
+        return Err(Error::Field { field: "addresses", found: addresses.into(), expected });
     }
     let mut directory = Directory::empty();
-    let slots = payload.bytes("directory", 8 * count as u64)?;
-    for slot in slots.as_chunks().0 {
-        directory.push_slot(Slot(u32::from_le_bytes(*slot)));
+    let (mut segments, mut entries, mut bytes) = (0, 0, 0);
+    for index in 0..addresses as usize {
+        let depth = payload.u8("depth")?;
+        if usize::from(depth) >= DEPTHS {
+            let expected = "at most 27";
+            return Err(Error::Field { field: "depth", found: depth.into(), expected });
+        }
+        let segment = if has_segment(index, depth) {
+            let stride = parameters.stride(depth.into());
+            let segment = read_segment(payload, stride)?;
+            segments += 1;
+            entries += segment.count(stride) as u64;
+            bytes += segment.heap_bytes();
+            segment
+        } else {
+            Segment::blind()
+        };
+        directory.push(Entry { segment, depth });
     }
-    check_prefixes(&directory, count)?;
-    let (mut entries, mut bytes) = (0, 0);
-    for depth in depths(&directory) {
-        let segment = read_segment(payload, parameters.stride(depth))?;
-        entries += segment.count(parameters.stride(depth)) as u64;
-        bytes += segment.heap_bytes();
-        directory.push_segment(segment);
-    }
+    directory.count_segments(segments);
+    check_depths(&directory)?;
     // Entries without a remainder are stored more than once.
     if items > entries {
         let expected = "at most the entries stored";
         return Err(Error::Field { field: "items", found: items, expected });
     }
     Ok(Growing::from_parts(parameters, directory, items, lost, bytes))
+}
+
+/// Whether the address with this index has a segment: the one that covers it is at least as deep as
+/// the address is long.
+fn has_segment(index: usize, depth: u8) -> bool {
+    u32::from(depth) >= usize::BITS - index.leading_zeros()
 }
 
 fn read_parameters(reader: &mut Reader<'_>) -> Result<GrowingParameters, Error> {
@@ -76,49 +93,45 @@ fn read_parameters(reader: &mut Reader<'_>) -> Result<GrowingParameters, Error> 
     Ok(parameters)
 }
 
-/// The depth of every segment.
-fn depths(directory: &Directory) -> Vec<u32> {
-    let mut depths = vec![0; directory.slots().count() / 2];
-    for slot in directory.slots() {
-        depths[slot.number()] = slot.depth();
-    }
-    depths
-}
-
-/// Every segment has one prefix, and all slots below it lead there.
-fn check_prefixes(directory: &Directory, count: usize) -> Result<(), Error> {
-    let fault = |slot: Slot| Error::Field {
-        field: "directory",
-        found: slot.0.into(),
-        expected: "one prefix for every segment",
-    };
-    // Prefixes as fractions of the longest.
+/// Checks that the segments share all prefixes between them, and that every address knows the depth
+/// of the one that covers it.
+fn check_depths(directory: &Directory) -> Result<(), Error> {
+    // Prefixes as fractions of the longest, and the addresses sorted by them.
     const WHOLE: u32 = DEPTHS as u32;
-    let mut met = vec![false; count];
-    let mut segments = 0;
-    let (mut position, mut until, mut current) = (0u64, 0u64, None);
-    for (length, slot) in directory.in_order() {
-        if position == until {
-            let depth = slot.depth();
-            if slot.number() >= count || met[slot.number()] || depth > length {
-                return Err(fault(slot));
-            }
-            met[slot.number()] = true;
-            segments += 1;
-            until = position + (1 << (WHOLE - depth));
-            if !position.is_multiple_of(until - position) {
-                return Err(fault(slot));
-            }
-            current = Some(slot);
-        } else if current != Some(slot) {
-            return Err(fault(slot));
+    let mut addresses: Vec<(u64, u32, u8)> = (0..)
+        .zip(directory.entries())
+        .map(|(index, entry)| {
+            let length = u64::BITS - u64::leading_zeros(index);
+            let number = if index == 0 { 0 } else { (index << 1) - (1 << length) + 1 };
+            (number << (WHOLE - length), length, entry.depth)
+        })
+        .collect();
+    addresses.sort_unstable();
+    let mut covered = 0;
+    let mut current = 0;
+    for (position, length, depth) in addresses {
+        let fault =
+            Error::Field { field: "depth", found: depth.into(), expected: "that of the cover" };
+        let begins = u32::from(depth) >= length;
+        if begins != (position == covered) || (!begins && depth != current) {
+            return Err(fault);
         }
-        position += 1 << (WHOLE - length);
-        if position > until {
-            return Err(fault(slot));
+        if begins {
+            covered = position + (1 << (WHOLE - u32::from(depth)));
+            current = depth;
         }
     }
-    if segments == count { Ok(()) } else { Err(fault(Slot(count as u32))) }
+    if covered != 1 << WHOLE {
+        let expected = "a segment for every prefix";
+        return Err(Error::Field { field: "addresses", found: covered, expected });
+    }
+    let usual = directory.segment_count().ilog2();
+    if directory.address_count() < 1 << usual {
+        let expected = "at least as many as segments";
+        let found = directory.address_count() as u64;
+        return Err(Error::Field { field: "addresses", found, expected });
+    }
+    Ok(())
 }
 
 fn read_segment(payload: &mut Reader<'_>, stride: usize) -> Result<Segment, Error> {

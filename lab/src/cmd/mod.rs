@@ -1,7 +1,7 @@
 //! The commands, one file each.
 
-pub mod figures;
 pub mod count;
+pub mod figures;
 pub mod list;
 pub mod moment;
 pub mod pipe;

@@ -1,0 +1,140 @@
+//! What only the growing filter promises: a bounded number of cache lines whatever its size, flat
+//! memory, the same answers on every instruction set, and that it never forgets, even if hashes are
+//! not random or snapshots are forged.
+
+use std::collections::HashSet;
+
+use lately::codec;
+use lately::dictionary::work::CacheLines;
+use lately::growing::{Growing, GrowingParameters};
+use lately::hash::remix;
+use lately::{Error, Filter, Hashing, Membership, Removing, Seed, Time};
+
+const HASHING: Hashing = Hashing::Fast(Seed(1));
+
+fn growing(rate: f64) -> Growing {
+    Growing::new(GrowingParameters::with_error(rate, 10_000_000, false).unwrap())
+}
+
+/// Segments of a single bin and short remainders, so that a few hundred keys split them many times
+/// and use their remainders up.
+fn tiny(removing: bool) -> Growing {
+    let parameters = GrowingParameters::with_error(0.3, 1_000, removing).unwrap();
+    let remainder_bits = parameters.remainder_bits.map(|bits| bits.min(3));
+    Growing::new(GrowingParameters { bins: 1, remainder_bits, ..parameters })
+}
+
+/// The most cache lines that an insertion touches do not depend on how many came before.
+#[test]
+fn no_insertion_touches_more_lines_in_a_larger_filter() {
+    let mut filter = growing(0.01);
+    let mut most = [0; 2];
+    let mut lines = CacheLines::default();
+    for key in 0..400_000 {
+        lines.clear();
+        filter.insert_counted(remix(key, 1), &mut lines);
+        let half = usize::from(key >= 20_000);
+        most[half] = most[half].max(lines.count());
+    }
+    assert!(most[1] <= most[0], "{most:?}");
+}
+
+/// From ten thousand keys on, at most 16.5 bits per key at 1%, at every size.
+#[test]
+fn memory_follows_the_number_of_keys() {
+    let mut filter = growing(0.01);
+    for key in 1..200_000 {
+        filter.insert_hash(remix(key, 2), Time::ZERO);
+        let bits = 8.0 * filter.heap_bytes() as f64 / key as f64;
+        assert!(key < 10_000 || bits <= 16.5, "{bits} bits for {key} keys");
+    }
+}
+
+#[test]
+fn every_instruction_set_gives_the_same_bytes() {
+    for removing in [false, true] {
+        let mut fast = tiny(removing);
+        let mut plain = tiny(removing).without_vectors();
+        for key in 0..3_000 {
+            let hash = remix(key % 2_000, 3);
+            assert_eq!(fast.insert_hash(hash, Time::ZERO), plain.insert_hash(hash, Time::ZERO));
+            if removing && key % 3 == 0 {
+                let old = remix(key / 2, 3);
+                assert_eq!(fast.remove_hash(old), plain.remove_hash(old));
+            }
+        }
+        assert_eq!(codec::save(&fast, HASHING), codec::save(&plain, HASHING));
+    }
+}
+
+/// Entries whose remainder is used up are stored more than once; removing them leaves no key
+/// behind.
+#[test]
+fn used_up_remainders_are_followed_and_removed() {
+    let mut filter = tiny(true);
+    let mut stored = HashSet::new();
+    for key in 0..6_000 {
+        filter.insert_hash(remix(key, 4), Time::ZERO);
+        stored.insert(key);
+        if key % 2 == 1 {
+            let old = remix(key, 5) % key;
+            if stored.remove(&old) {
+                assert!(filter.remove_hash(remix(old, 4)));
+            }
+        }
+    }
+    assert!(stored.iter().all(|&key| filter.contains_hash(remix(key, 4), Time::ZERO)));
+    for key in stored {
+        assert!(filter.remove_hash(remix(key, 4)));
+    }
+    assert_eq!(filter.items(), 0);
+}
+
+/// Keys that are not hashed at all share a segment that cannot be split: it reports everything from
+/// then on, and says so.
+#[test]
+fn hashes_that_are_not_random_are_never_forgotten() {
+    for shift in [0, 20, 40] {
+        let mut filter = growing(0.01);
+        for key in 0..20_000_u64 {
+            filter.insert_hash(key << shift, Time::ZERO);
+            let few = (0..20).map(|i| key * i / 20);
+            for old in few {
+                assert!(filter.contains_hash(old << shift, Time::ZERO));
+            }
+        }
+        assert_eq!(filter.lost() > 0, filter.false_positive_rate() > 0.01);
+    }
+}
+
+/// Every bit of a snapshot with many segments, forged: an error, or a filter that works.
+#[test]
+fn forged_directories_and_segments_do_no_harm() {
+    let mut filter = tiny(true);
+    for key in 0..400 {
+        filter.insert_hash(remix(key, 6), Time::ZERO);
+    }
+    assert!(filter.segments() > 4);
+    let bytes = codec::save(&filter, HASHING);
+    let payload = bytes.len() - codec::CHECKSUM_BYTES;
+    let mut opened = 0;
+    for bit in 8 * codec::HEADER_BYTES..8 * payload {
+        let mut forged = bytes.clone();
+        forged[bit / 8] ^= 1 << (bit % 8);
+        let checksum = xxhash_rust::xxh3::xxh3_64(&forged[..payload]).to_le_bytes();
+        forged[payload..].copy_from_slice(&checksum);
+        let result: Result<_, Error> = codec::open(&forged);
+        let Ok((mut forged, _)) = result else { continue };
+        opened += 1;
+        for key in 0..300 {
+            forged.contains_hash(remix(key, 6), Time::ZERO);
+            if let Some(removing) = forged.as_removing() {
+                removing.remove_hash(remix(key / 2, 6));
+            }
+            forged.insert_hash(remix(key, 7), Time::ZERO);
+        }
+        forged.false_positive_rate();
+        codec::open(&codec::save(&*forged, HASHING)).expect("what we save, we open");
+    }
+    assert!(opened > 100, "only {opened} forgeries opened: nothing was tested");
+}
