@@ -1,22 +1,33 @@
 //! The command `lately`: parse, run, set the exit code.
 //!
-//! Exit code 0 is success, 2 an error, told in one line. A reader that has seen enough and closes
+//! Exit code 0 is success, 2 an error, told in one line; 1 says that nothing was new, for those who
+//! ask (`--exit-status`). A reader that has seen enough and closes
 //! the pipe (`lately dedup ... | head`) is success.
 
 mod args;
 mod cmd;
 mod input;
+mod judge;
 mod output;
+mod printer;
+mod progress;
+mod records;
+mod remote;
+mod signals;
+mod state;
+mod stats;
 mod wanted;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use args::Command;
+use cmd::Ended;
 
 fn main() -> ExitCode {
     match run() {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(Ended::Well) => ExitCode::SUCCESS,
+        Ok(Ended::NothingNew) => ExitCode::FAILURE,
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // `eprintln!` would panic where standard error cannot be written to.
@@ -26,12 +37,16 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> anyhow::Result<()> {
+fn run() -> anyhow::Result<Ended> {
     match args::parse()? {
-        Some(Command::Dedup(request)) => cmd::dedup::run(request),
-        Some(Command::Plan(request)) => cmd::plan::run(&request),
-        None => Ok(()),
+        Some(Command::Dedup(request)) => return cmd::dedup::run(&request),
+        Some(Command::Plan(request)) => cmd::plan::run(&request)?,
+        Some(Command::Inspect(request)) => cmd::inspect::run(&request)?,
+        Some(Command::Completions(request)) => cmd::shell::completions(&request)?,
+        Some(Command::Man(request)) => cmd::shell::man(&request)?,
+        None => {}
     }
+    Ok(Ended::Well)
 }
 
 /// The error and its causes, joined; line breaks inside them (a file name may hold any) go.

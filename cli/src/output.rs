@@ -7,30 +7,32 @@ use anyhow::Context;
 /// What every failure to write is introduced with.
 pub(crate) const FAILED: &str = "cannot write to standard output";
 
-/// Takes records, and makes sure that each stays its own line.
+/// Takes records, and makes sure that each stays its own.
 pub(crate) struct Output {
     writer: BufWriter<StdoutLock<'static>>,
-    /// The last record written had no newline: the last line of a file that ends without one.
+    /// The byte that ends a record.
+    terminator: u8,
+    /// The last record written had no end: the last one of a file that ends without it.
     unterminated: bool,
 }
 
 impl Output {
     /// Writes gathered until a [`flush`](Self::flush), at most; longer ones are passed on at once.
-    const BUFFER: usize = 256 << 10;
+    const BUFFER: usize = 128 << 10;
 
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(terminator: u8) -> Self {
         let writer = BufWriter::with_capacity(Self::BUFFER, io::stdout().lock());
-        Self { writer, unterminated: false }
+        Self { writer, terminator, unterminated: false }
     }
 
-    /// Writes whole records with their newlines; only the last may lack its own. That newline is
-    /// supplied once another record follows, so input that is all new comes out byte for byte.
+    /// Writes whole records with their ends; only the last may lack its own. That one is supplied
+    /// once another record follows, so input that is all new comes out byte for byte.
     pub(crate) fn write(&mut self, records: &[u8]) -> anyhow::Result<()> {
         let Some(last) = records.last() else { return Ok(()) };
         if self.unterminated {
-            self.writer.write_all(b"\n").context(FAILED)?;
+            self.writer.write_all(&[self.terminator]).context(FAILED)?;
         }
-        self.unterminated = *last != b'\n';
+        self.unterminated = *last != self.terminator;
         self.writer.write_all(records).context(FAILED)
     }
 

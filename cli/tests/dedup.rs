@@ -206,6 +206,25 @@ fn every_kind_of_window() {
     }
 }
 
+/// The clock on the wall: what is older than span and slack passes again. However slow the machine,
+/// it sleeps long enough, and lines that arrive together are of the same moment.
+#[test]
+fn a_line_passes_again_after_its_span() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_lately"))
+        .args(["dedup", "--within", "100ms", "--slack", "100ms"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"a\nb\na\n").unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(1_000));
+    input.write_all(b"a\nc\n").unwrap();
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.stdout, b"a\nb\na\nc\n");
+}
+
 #[test]
 fn lines_pass_while_the_input_is_still_open() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_lately"))

@@ -65,7 +65,10 @@ fn the_table_shows_every_plan() {
         let row = table.lines().find(|line| line.starts_with(&format!("{} ", plan.row.name)));
         let row = row.expect(plan.row.name);
         assert!(row.contains(&Memory::from_bytes(plan.bytes).to_string()), "{row}");
-        assert!(row.contains(&format!("{:.2}", plan.ratio.unwrap())), "{row}");
+        let ratio = plan.ratio.unwrap();
+        assert!(row.contains(&format!("{ratio:.2}")), "{row}");
+        let cells = |cell| row.chars().filter(|&found| found == cell).count() as f64;
+        assert!((cells('░') / cells('█') - (ratio - 1.0)).abs() < 0.3, "{row}");
         assert!(table.contains(&plan.reason), "{table}");
         assert!(table.contains(&plan.promise.to_string()), "{table}");
     }

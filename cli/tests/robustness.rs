@@ -108,10 +108,14 @@ fn examples_in_the_help_work() {
     fs::create_dir_all(&directory).unwrap();
     fs::write(directory.join("events.log"), "a\nb\na\n").unwrap();
     fs::write(directory.join("more.log"), "b\nc\n").unwrap();
+    fs::write(directory.join("people.csv"), "email\na@b.c\n").unwrap();
+    fs::write(directory.join("events.ndjson"), "{\"user\":{\"id\":1}}\n").unwrap();
     let binaries = Path::new(env!("CARGO_BIN_EXE_lately")).parent().unwrap();
     let path = format!("{}:{}", binaries.display(), std::env::var("PATH").unwrap());
-    for help in [&["--help"][..], &["dedup", "--help"], &["plan", "--help"]] {
-        let help = String::from_utf8(lately(help, b"").success()).unwrap();
+    let commands = ["dedup", "plan", "inspect", "completions", "man"];
+    let helps = std::iter::once(vec!["--help"]).chain(commands.map(|name| vec![name, "--help"]));
+    for help in helps {
+        let help = String::from_utf8(lately(&help, b"").success()).unwrap();
         let (_, examples) = help.split_once("Examples:").expect("help has examples");
         let commands = examples.lines().filter(|line| line.contains("lately "));
         assert!(commands.clone().count() >= 2, "{help}");

@@ -10,11 +10,16 @@ use crate::duplicates::CompactShortHash;
 use crate::error::Error;
 use crate::filter::Filter;
 use crate::plan::Goal;
-use crate::sliding::{DoubleBuffer, Sliding};
+use crate::sliding::{AgePartitioned, DoubleBuffer, Sliding, TimeLimited};
 
 /// Every structure, in the order in which they are listed to people.
-pub static CATALOG: &[Row] =
-    &[Row::of::<Sliding>(), Row::of::<DoubleBuffer>(), Row::of::<CompactShortHash>()];
+pub static CATALOG: &[Row] = &[
+    Row::of::<Sliding>(),
+    Row::of::<AgePartitioned>(),
+    Row::of::<DoubleBuffer>(),
+    Row::of::<CompactShortHash>(),
+    Row::of::<TimeLimited>(),
+];
 
 /// Reads a filter from its parameters and its payload.
 pub type Open = fn(&mut Reader<'_>, &mut Reader<'_>) -> Result<Box<dyn Filter>, Error>;

@@ -31,12 +31,40 @@ pub fn poisson_mean(mean: f64, f: impl Fn(u64) -> f64) -> f64 {
     sum / weights
 }
 
+/// The least number, from 1 on, that is `enough`: a claim that stays true once it is. The search
+/// asks first about `start`, which should be of the right order, and at least 1.
+pub fn least(start: u64, enough: impl Fn(u64) -> bool) -> u64 {
+    let (mut too_few, mut many) = (0, start);
+    while !enough(many) {
+        too_few = many;
+        many *= 2;
+    }
+    while many - too_few > 1 {
+        let middle = too_few + (many - too_few) / 2;
+        if enough(middle) {
+            many = middle;
+        } else {
+            too_few = middle;
+        }
+    }
+    many
+}
+
 /// Relative weight below which a term cannot change a rate of 1e-9 in its ninth digit.
 const NEGLIGIBLE: f64 = 1e-20;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn least_is_where_it_begins() {
+        for border in (1..70).chain([1 << 40, (1 << 40) + 1]) {
+            for start in [1, 2, 50, 1 << 41] {
+                assert_eq!(least(start, |n| n >= border), border);
+            }
+        }
+    }
 
     #[test]
     fn poisson_mean_of_known_functions() {

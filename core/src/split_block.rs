@@ -12,7 +12,7 @@
 
 use crate::bits::{LINE_WORDS, Lines, prefetch};
 use crate::hash::{reduce, remix};
-use crate::probability::poisson_mean;
+use crate::probability::{least, poisson_mean};
 
 /// Bits in a block.
 pub const BLOCK_BITS: u64 = 64 * LINE_WORDS as u64;
@@ -32,20 +32,7 @@ pub fn false_positive_rate(items: u64, blocks: u64) -> f64 {
 /// The fewest blocks that hold `items` keys at a false-positive rate of at most `rate`.
 pub fn blocks_for(items: u64, rate: f64) -> u64 {
     // At 256 keys per block hardly a key is refused; starting there keeps the sums short.
-    let (mut too_few, mut enough) = (0, (items / 256).max(1));
-    while false_positive_rate(items, enough) > rate {
-        too_few = enough;
-        enough *= 2;
-    }
-    while enough - too_few > 1 {
-        let middle = too_few + (enough - too_few) / 2;
-        if false_positive_rate(items, middle) > rate {
-            too_few = middle;
-        } else {
-            enough = middle;
-        }
-    }
-    enough
+    least((items / 256).max(1), |blocks| false_positive_rate(items, blocks) <= rate)
 }
 
 /// The filter.

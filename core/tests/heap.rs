@@ -4,7 +4,7 @@ use std::alloc::System;
 
 use lately::catalog::CATALOG;
 use lately::plan::Goal;
-use lately::{ErrorRate, Hashing, Seed, Time, Window};
+use lately::{ErrorRate, Hashing, Seed, Span, Time, Window};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
@@ -26,9 +26,11 @@ fn heap_bytes_are_the_allocators() {
     let rate = ErrorRate::new(0.01).unwrap();
     for row in CATALOG {
         for items in [1, 100, 10_000] {
-            let goals = [Window::Last(items), Window::Ever].map(|window| Goal::new(window, rate));
+            let span = Window::Within(Span::from_millis(1_000));
+            let goals =
+                [Window::Last(items), Window::Ever, span].map(|window| Goal::new(window, rate));
             let counting = Goal { counting: true, expected_items: Some(items), ..goals[1] };
-            let accepted = [goals[0], goals[1], counting];
+            let accepted = [goals[0], goals[1], goals[2], counting];
             let Some(blueprint) = accepted.iter().find_map(|goal| (row.propose)(goal).ok()) else {
                 continue;
             };
@@ -36,7 +38,7 @@ fn heap_bytes_are_the_allocators() {
             let mut filter = blueprint.build(Seed(1)).unwrap();
             for i in 0..2 * items {
                 let hash = Hashing::Fast(Seed(1)).hash(&i.to_le_bytes());
-                filter.insert_hash(hash, Time::ZERO);
+                filter.insert_hash(hash, Time::from_millis(i));
             }
             let (said, held) = (filter.heap_bytes(), held(&region));
             assert!(

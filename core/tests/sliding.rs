@@ -122,7 +122,7 @@ fn work_is_constant() {
         let mut filter = Sliding::new(parameters(window, None, 0.01));
         let mut work = CacheLines::default();
         let mut most = (0, 0);
-        for key in 0..2_000_000 {
+        for key in 0..3_000_000 {
             work.clear();
             filter.insert_counted(hash(key), Repeat::Refresh, &mut work);
             most.0 = most.0.max(work.count());
@@ -132,13 +132,13 @@ fn work_is_constant() {
         }
         most
     };
-    assert_eq!(most(30_000), most(300_000));
+    assert_eq!(most(100_000), most(1_000_000));
 }
 
 /// The figures that `docs/sliding.md` and the README state. The lab measures the error beside them.
 #[test]
 fn bits_per_item_are_as_documented() {
-    for (rate, most) in [(0.01, 14.6), (0.001, 18.7), (0.0001, 22.7)] {
+    for (rate, most) in [(0.01, 14.7), (0.001, 18.9), (0.0001, 23.1)] {
         for window in [1_000_000, 10_000_000] {
             let bits = parameters(window, None, rate).heap_bytes() as f64 * 8.0 / window as f64;
             assert!(bits <= most, "{bits} bits at {rate} for {window}");

@@ -20,6 +20,7 @@ mod race;
 mod record;
 mod report;
 mod rivals;
+mod slice_by_slice;
 mod stream;
 mod summary;
 mod table;
@@ -52,6 +53,10 @@ enum Command {
     Soak(cmd::soak::Options),
     /// Count the cache lines that operations of the sliding filter touch
     Work(cmd::work::Options),
+    /// Measure slices by age at their worst moment against the recurrence
+    Moment(cmd::moment::Options),
+    /// Repeat the experiments of the paper on the time-limited filter
+    Span(cmd::span::Options),
 }
 
 fn main() -> Result<ExitCode> {
@@ -62,6 +67,8 @@ fn main() -> Result<ExitCode> {
         Command::Verify => cmd::verify::verify(&mut out),
         Command::Soak(options) => cmd::soak::soak(&options, &mut out),
         Command::Work(options) => cmd::work::work(&options, &mut out),
+        Command::Moment(options) => cmd::moment::moment(&options, &mut out),
+        Command::Span(options) => cmd::span::span(&options, &mut out),
     };
     match result {
         Ok(true) => Ok(ExitCode::SUCCESS),

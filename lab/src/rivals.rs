@@ -8,10 +8,10 @@ use std::collections::hash_map::{Entry, HashMap};
 
 use fastbloom::BloomFilter;
 use lately::plan::{Goal, Limit};
-use lately::{Promise, Seed, Slack, Time, Unfit, Window};
+use lately::{Promise, Seed, Slack, Time, Unfit, Window, catalog};
 use scalable_cuckoo_filter::ScalableCuckooFilter;
 
-use crate::contender::{Profile, Rival, Subject};
+use crate::contender::{Contender, Profile, Rival, Subject};
 
 /// Two `fastbloom` filters that take turns, rotated by hand: the usual answer for a window.
 pub static ROTATING_FASTBLOOM: Rival = Rival {
@@ -28,6 +28,18 @@ pub static ROTATING_FASTBLOOM: Rival = Rival {
             window,
             false_positives: each * (2.0 - each),
         }))
+    },
+};
+
+/// Our double buffer by count, for a window by time whose rate is known and never changes: what a
+/// window by time costs beyond one by count.
+pub static DOUBLE_BUFFER_AT_KNOWN_RATE: Rival = Rival {
+    name: "double-buffer-at-known-rate",
+    build: |goal, Seed(seed)| {
+        let items = goal.items().ok_or(Unfit("must know how many items to expect"))?;
+        let row = catalog::row("double-buffer").ok_or(Unfit("is not in the catalog"))?;
+        let by_count = Goal::new(Window::Last(items), goal.limit);
+        Contender::Row(row).fresh(&by_count, seed).map_err(|_| Unfit("cannot be built"))
     },
 };
 

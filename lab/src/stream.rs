@@ -4,7 +4,7 @@
 //! of that goal's window, and its clock delivers that goal's items within the window's span.
 
 use lately::plan::Goal;
-use lately::{Slack, Window};
+use lately::{Slack, Span, Window};
 use testkit::streams::{self, Keys, TimedKeys, clocks};
 
 /// A seeded, endless stream of keys with times. Never emits a key of `testkit::streams::absent`.
@@ -40,6 +40,23 @@ pub static BORDERS: Stream = Stream {
     },
 };
 
+/// For windows by time: periods of one and a half windows, of a thirtieth of the expected rate and of
+/// a thousand times that, in turn, with repeats at the borders.
+pub static SWINGS: Stream = Stream {
+    name: "swings",
+    open: |goal, seed| {
+        let (Window::Within(span), Some(items)) = (goal.window, goal.items()) else {
+            return (BORDERS.open)(goal, seed);
+        };
+        let slack = if let Slack::Time(slack) = goal.slack { slack } else { span };
+        let period = span.millis() * 3 / 2;
+        let low = (per_second(span, items) / 32).max(1000_u64.div_ceil(period));
+        let clock = clocks::rate_swings(low, 1000 * low, period);
+        let borders = borders(span.millis(), slack.millis());
+        Box::new(streams::repeats_at_ages(clock, &borders, seed))
+    },
+};
+
 /// The last distances inside and the first outside, of the window and of its slack.
 fn borders(window: u64, slack: u64) -> Vec<u64> {
     let end = window + slack;
@@ -54,18 +71,21 @@ fn paced(goal: &Goal, keys: Keys) -> TimedKeys {
 /// For windows by time, the pace at which they hold the expected items; else time stands still.
 fn clock(goal: &Goal) -> Box<dyn Iterator<Item = u64> + Send> {
     match (goal.window, goal.items()) {
-        (Window::Within(span), Some(items)) => {
-            let per_second = u128::from(items) * 1000 / u128::from(span.millis());
-            Box::new(clocks::steady((per_second as u64).max(1)))
-        }
+        (Window::Within(span), Some(items)) => Box::new(clocks::steady(per_second(span, items))),
         _ => Box::new(clocks::frozen_time(0)),
     }
+}
+
+/// The rate at which so many items come within a span, at least one a second.
+fn per_second(span: Span, items: u64) -> u64 {
+    let rate = u128::from(items) * 1000 / u128::from(span.millis());
+    (rate as u64).max(1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lately::{ErrorRate, Span};
+    use lately::ErrorRate;
     use testkit::oracle::{Last, Within};
 
     #[test]

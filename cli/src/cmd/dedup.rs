@@ -1,83 +1,195 @@
 //! `lately dedup`: first occurrences out, in order, byte for byte.
 //!
-//! Records go through in batches: all keys of a batch are hashed, then the filter judges them, so
-//! that the memory of many keys is fetched at once. Output is slices of the input.
+//! What was judged is printed before it is remembered on disk: after a crash a record may come
+//! twice, but none is lost.
 
-use std::time::SystemTime;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
 
+use anyhow::{Context, bail};
 use lately::{Lately, Time};
 
+use super::Ended;
 use crate::args::Dedup;
-use crate::input::{Batch, Input};
-use crate::output::Output;
+use crate::input::{Chunk, Event, Next, Stream};
+use crate::judge::{Judge, Repeats, Seen};
+use crate::output::{self, Output};
+use crate::printer::{Pace, Printer};
+use crate::progress::Progress;
+use crate::records::Recipe;
+use crate::signals;
+use crate::state::{Asked, Note, Saved, State};
+use crate::stats::Counts;
 
-pub(crate) fn run(request: Dedup) -> anyhow::Result<()> {
-    let seen = request.filter()?;
-    let mut judge = Judge { seen, refresh: request.refresh(), hashes: vec![], new: vec![] };
-    let mut input = Input::new(request.files);
-    let mut output = Output::new();
-    while input.fill()? {
-        // Records that arrive in one read arrive at one moment.
-        let now = wall_clock();
-        while let Some(batch) = input.batch() {
-            let new = judge.judge(&batch, now);
-            write_new(&batch, new, &mut output)?;
-        }
-        output.flush()?;
+pub(crate) fn run(request: &Dedup) -> anyhow::Result<Ended> {
+    let (mut session, recipe) = Session::begin(request)?;
+    let files = request.reading.files();
+    let progress = if request.no_progress {
+        Progress::none()
+    } else {
+        Progress::new(files.bytes(), request.count)
+    };
+    let stream = Stream::start(files, recipe);
+    if request.ends_in_order() {
+        signals::stop_on_signals(stream.interrupter())?;
     }
-    Ok(())
+    let end = session.consume(&stream, &progress)?;
+    drop(progress);
+    session.finish(request)?;
+    end?;
+    Ok(match session.counts.unique {
+        0 if request.exit_status => Ended::NothingNew,
+        _ => Ended::Well,
+    })
 }
 
-/// What a repeat does to the window of its key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Refresh {
-    /// It starts anew: the record passes again only after it was absent for a whole window.
-    EverySighting,
-    /// Nothing: the record passes once per window, however often it is repeated.
-    FirstOnly,
-}
-
-/// Decides which records are new.
-struct Judge {
-    seen: Lately,
-    refresh: Refresh,
-    /// The hashes of the current batch.
-    hashes: Vec<u64>,
-    /// The verdicts on the current batch.
-    new: Vec<bool>,
-}
-
-impl Judge {
-    /// One verdict per record: whether it was not seen in the window.
-    fn judge(&mut self, batch: &Batch<'_>, now: Time) -> &[bool] {
-        let hashing = self.seen.hashing();
-        let filter = self.seen.filter_mut();
-        self.hashes.clear();
-        self.hashes.extend(batch.keys().map(|key| hashing.hash(key)));
-        self.new.resize(self.hashes.len(), false);
-        match self.refresh {
-            Refresh::EverySighting => filter.insert_hashes(&self.hashes, now, &mut self.new),
-            Refresh::FirstOnly => filter.insert_new_hashes(&self.hashes, now, &mut self.new),
-        }
-        &self.new
+/// The filter as it was saved, if it was made with the same options.
+fn resume(path: &Path, saved: Saved, asked: Asked) -> anyhow::Result<(Lately, Note)> {
+    let differences = saved.differences(&asked)?;
+    if !differences.is_empty() {
+        let (path, differences) = (path.display(), differences.join(", "));
+        bail!("{path} was made with other options: {differences}; use those, or another file");
     }
+    Ok((saved.seen, saved.note.unwrap_or(asked.note)))
 }
 
-/// Writes the new records, neighbours in one piece.
-fn write_new(batch: &Batch<'_>, new: &[bool], output: &mut Output) -> anyhow::Result<()> {
-    let mut piece = 0..0;
-    for (record, _) in batch.records().zip(new).filter(|&(_, &new)| new) {
-        if record.start != piece.end {
-            output.write(&batch.bytes()[piece.clone()])?;
-            piece.start = record.start;
-        }
-        piece.end = record.end;
+/// Everything between the stream and the outside.
+struct Session {
+    judge: Judge,
+    printer: Printer,
+    counts: Counts,
+    checkpoints: Option<Checkpoints>,
+}
+
+/// When and where the state is saved.
+struct Checkpoints {
+    state: State,
+    /// What to note beside the filter, as it was at the beginning.
+    note: Note,
+    every: Duration,
+    due: Instant,
+    /// Records judged up to the last checkpoint of this run.
+    saved: u64,
+}
+
+impl Session {
+    /// A filter, empty or as it was saved, and how to read what it judges.
+    fn begin(request: &Dedup) -> anyhow::Result<(Self, Recipe)> {
+        let opened = request.state.as_deref().map(State::open).transpose()?;
+        let (state, saved) = opened.map_or((None, None), |(state, saved)| (Some(state), saved));
+        let recipe = request.reading.recipe(request.hashing());
+        let builder = request.builder()?;
+        let refresh = request.repeats() == Repeats::Refresh;
+        let note = Note::new(&request.wanted.goal()?, recipe.to_string(), refresh);
+        let (seen, note) = match (&state, saved) {
+            (Some(state), Some(saved)) => {
+                let (structure, hashing) = (request.structure.clone(), request.hashing());
+                let asked = Asked { builder, structure, hashing, note };
+                let (seen, note) = resume(state.path(), saved, asked)?;
+                (Seen::Here(seen), note)
+            }
+            _ => match request.remote()? {
+                Some(remote) => (Seen::There(Box::new(remote)), note),
+                None => (Seen::Here(request.wanted.explain(builder.build())?), note),
+            },
+        };
+        let pace = match request {
+            Dedup { count: true, .. } => Pace::Never,
+            Dedup { line_buffered: true, .. } => Pace::Each,
+            _ => Pace::Gathered,
+        };
+        let output = Output::new(recipe.terminator());
+        let printer = Printer::new(output, request.show(), request.missing, pace);
+        let judge = Judge::new(seen, request.repeats(), Time::from_millis(note.latest));
+        let every = Duration::from_millis(request.checkpoint.millis());
+        let due = Instant::now() + every;
+        let checkpoints = state.map(|state| Checkpoints { state, note, every, due, saved: 0 });
+        Ok((Self { judge, printer, counts: Counts::new(), checkpoints }, recipe))
     }
-    output.write(&batch.bytes()[piece])
-}
 
-/// Milliseconds since 1970; a clock set before that counts as 1970.
-fn wall_clock() -> Time {
-    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Time::from_millis(u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX))
+    /// Judges and prints until the end. An input that fails is an end like any other for what came
+    /// before it; an output that fails is not.
+    fn consume(
+        &mut self,
+        stream: &Stream,
+        progress: &Progress,
+    ) -> anyhow::Result<anyhow::Result<()>> {
+        loop {
+            let event = match stream.next() {
+                Next::Event(event) => Some(event),
+                Next::Wait => {
+                    self.printer.flush()?;
+                    stream.wait(self.checkpoints.as_ref().map(|checkpoints| checkpoints.due))
+                }
+            };
+            match event {
+                Some(Event::Chunk(chunk)) => {
+                    self.take(&chunk)?;
+                    progress.set(stream.progress());
+                    stream.recycle(chunk);
+                }
+                Some(Event::End(end)) => return Ok(end),
+                Some(Event::Stop) => return Ok(Ok(())),
+                None => {}
+            }
+            if self
+                .checkpoints
+                .as_ref()
+                .is_some_and(|checkpoints| checkpoints.due <= Instant::now())
+            {
+                self.checkpoint()?;
+            }
+        }
+    }
+
+    fn take(&mut self, chunk: &Chunk) -> anyhow::Result<()> {
+        let new = self.judge.judge(&chunk.records, chunk.now)?;
+        self.counts.bytes += chunk.length() as u64;
+        let printed = self.printer.print(chunk, new, &mut self.counts);
+        self.counts.late = self.judge.late();
+        printed
+    }
+
+    /// Prints what is held back, then saves the state if there is anything new in it.
+    fn checkpoint(&mut self) -> anyhow::Result<()> {
+        self.printer.flush()?;
+        let Some(checkpoints) = &mut self.checkpoints else { return Ok(()) };
+        let judged = self.counts.judged();
+        if judged > checkpoints.saved || !checkpoints.state.path().exists() {
+            let note = Note {
+                records: checkpoints.note.records + judged,
+                latest: self.judge.latest().millis(),
+                ..checkpoints.note.clone()
+            };
+            if let Some(seen) = self.judge.here() {
+                checkpoints.state.save(seen, &note)?;
+            }
+            checkpoints.saved = judged;
+        }
+        checkpoints.due = Instant::now() + checkpoints.every;
+        Ok(())
+    }
+
+    fn finish(&mut self, request: &Dedup) -> anyhow::Result<()> {
+        self.checkpoint()?;
+        if request.count {
+            output::print(&format!("{}\n", self.printer.shown()))?;
+        }
+        if !request.stats && request.stats_json.is_none() {
+            return Ok(());
+        }
+        let report = self.counts.report(self.judge.about()?);
+        if request.stats {
+            // Nobody may be there to read it.
+            let _ = write!(io::stderr(), "{report}");
+        }
+        match &request.stats_json {
+            Some(path) if path.as_os_str() == "-" => output::print(&report.json()?),
+            Some(path) => fs::write(path, report.json()?)
+                .with_context(|| format!("cannot write {}", path.display())),
+            None => Ok(()),
+        }
+    }
 }

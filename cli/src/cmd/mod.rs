@@ -1,4 +1,14 @@
 //! One file per command.
 
 pub(crate) mod dedup;
+pub(crate) mod inspect;
 pub(crate) mod plan;
+pub(crate) mod shell;
+
+/// How a command ended that did not fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    Well,
+    /// As asked for, the exit code tells that no record was new.
+    NothingNew,
+}

@@ -2,13 +2,14 @@
 
 use std::fmt::Write;
 
+use lately::Memory;
 use lately::plan::{Goal, Limit, Plan};
-use lately::{ErrorRate, Memory};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::args;
 use crate::output;
+use crate::stats::percent;
 
 pub(crate) fn run(request: &args::Plan) -> anyhow::Result<()> {
     let (goal, plans) = request.plans()?;
@@ -55,7 +56,7 @@ impl<'a> Row<'a> {
 }
 
 /// A parameter with a name like the other keys; numbers as numbers.
-fn parameter((name, value): (&str, String)) -> (String, Value) {
+pub(crate) fn parameter((name, value): (&str, String)) -> (String, Value) {
     let value = value.parse::<u64>().map_or_else(|_| Value::String(value), Value::from);
     (name.replace(' ', "_"), value)
 }
@@ -68,16 +69,23 @@ fn table(goal: &Goal, plans: &[Plan]) -> String {
     };
     let mut text = format!("To remember {} {limit}, best first:\n\n", goal.window);
     let widest = plans.iter().map(|plan| plan.row.name.len()).max().unwrap_or(0);
-    let mut line = |structure: &str, [memory, bits, least, ratio, error]: [String; 5]| {
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "{structure:<widest$}{memory:>11}{bits:>11}{least:>13}{ratio:>10}{error:>11}"
-        );
-    };
-    line("", ["memory", "bits/item", "lower bound", "times it", "error"].map(str::to_owned));
+    let mut line =
+        |structure: &str, [memory, bits, least, ratio, error]: [String; 5], bar: &str| {
+            let row = format!(
+                "{structure:<widest$}{memory:>11}{bits:>11}{least:>13}{ratio:>10}{error:>11}  {bar}"
+            );
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{}", row.trim_end());
+        };
+    let names = ["memory", "bits/item", "lower bound", "times it", "error"].map(str::to_owned);
+    let longest = plans.iter().filter_map(|plan| plan.ratio).fold(0.0, f64::max);
+    line("", names, if longest > 0.0 { "█ least possible ░ used beyond it" } else { "" });
     for plan in plans {
-        line(plan.row.name, numbers(plan));
+        line(
+            plan.row.name,
+            numbers(plan),
+            &plan.ratio.map_or_else(String::new, |r| bar(r, longest)),
+        );
     }
     for plan in plans {
         let _ = write!(text, "\n{}: {}\n  {}\n", plan.row.name, plan.reason, plan.promise);
@@ -99,7 +107,10 @@ fn numbers(plan: &Plan) -> [String; 5] {
     ]
 }
 
-/// Like an error rate, where it is one: a promise may also be 0 or 1.
-fn percent(share: f64) -> String {
-    ErrorRate::new(share).map_or_else(|_| format!("{}%", share * 100.0), |rate| rate.to_string())
+/// A bar for so many times the least possible, where the longest is for `longest` times.
+fn bar(ratio: f64, longest: f64) -> String {
+    const WIDTH: f64 = 32.0;
+    let cells = |ratio: f64| (WIDTH * ratio / longest.max(1.0)).round() as usize;
+    let least = cells(ratio.min(1.0));
+    "█".repeat(least) + &"░".repeat(cells(ratio) - least)
 }

@@ -1,5 +1,7 @@
 //! Memory that begins on a cache line.
 
+use std::ops::Range;
+
 /// Bytes in a cache line.
 pub const LINE_BYTES: usize = 64;
 
@@ -43,6 +45,18 @@ impl<T: Copy + Default> Aligned<T> {
         &mut self.items[self.offset..][..len]
     }
 
+    /// The items of a range. One check instead of the two of a range of [`as_slice`](Self::as_slice).
+    #[inline(always)]
+    pub fn range(&self, range: Range<usize>) -> &[T] {
+        &self.items[self.offset + range.start..self.offset + range.end]
+    }
+
+    /// The items of a range, to write.
+    #[inline(always)]
+    pub fn range_mut(&mut self, range: Range<usize>) -> &mut [T] {
+        &mut self.items[self.offset + range.start..self.offset + range.end]
+    }
+
     const SPARE: usize = LINE_BYTES / size_of::<T>() - 1;
 }
 
@@ -70,6 +84,7 @@ mod tests {
             assert_eq!(aligned.as_slice(), vec![T::default(); len]);
             aligned.as_mut_slice().fill(value);
             let copy = aligned.clone();
+            assert_eq!(copy.range(len / 2..len), &copy.as_slice()[len / 2..]);
             for aligned in [&aligned, &copy] {
                 assert_eq!(aligned.as_slice().as_ptr().addr() % LINE_BYTES, 0);
                 assert_eq!(aligned.as_slice(), vec![value; len]);

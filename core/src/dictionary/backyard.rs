@@ -56,9 +56,17 @@ pub(super) const fn home_bits(shape: &Shape) -> u32 {
     1 + bits_below(shape.bins.div_ceil(shape.sheds))
 }
 
-/// Bits of the whole number of a bin.
+/// Bits of the whole number of a bin: as many as a slot of the stash, seen as one word, has left.
+/// They do not depend on the number of bins, so that the stash takes as many cache lines in a small
+/// table as in a large one.
 const fn stash_home_bits(shape: &Shape) -> u32 {
-    bits_below(shape.bins)
+    let left = u64::BITS - THRESHOLD_BITS - shape.remainder_bits;
+    if left < 32 { left } else { 32 }
+}
+
+/// True if the stash can hold the number of every bin.
+pub(super) const fn holds_every_home(shape: &Shape) -> bool {
+    bits_below(shape.bins) <= stash_home_bits(shape)
 }
 
 /// Bits of the numbers below `count`.
@@ -238,14 +246,14 @@ impl Backyard {
     /// Planes of tag, bucket, remainder and home, in this order.
     #[inline(always)]
     fn planes(&self, room: &Room) -> &[planes::Plane] {
-        let bytes = PLANES..self.bytes_of(room.home_bits);
-        planes::of(&self.bytes.as_slice()[room.at..][bytes])
+        let end = room.at + self.bytes_of(room.home_bits);
+        planes::of(self.bytes.range(room.at + PLANES..end))
     }
 
     #[inline(always)]
     fn planes_mut(&mut self, room: &Room) -> &mut [planes::Plane] {
-        let bytes = PLANES..self.bytes_of(room.home_bits);
-        planes::of_mut(&mut self.bytes.as_mut_slice()[room.at..][bytes])
+        let end = room.at + self.bytes_of(room.home_bits);
+        planes::of_mut(self.bytes.range_mut(room.at + PLANES..end))
     }
 
     #[inline(always)]

@@ -69,13 +69,13 @@ impl Bins {
 
     #[inline(always)]
     pub(super) fn get(&self, bin: usize) -> Bin<&[u8]> {
-        Bin { layout: self.layout, bytes: &self.bytes.as_slice()[self.layout.bytes_of(bin)] }
+        Bin { layout: self.layout, bytes: self.bytes.range(self.layout.bytes_of(bin)) }
     }
 
     #[inline(always)]
     pub(super) fn get_mut(&mut self, bin: usize) -> Bin<&mut [u8]> {
         let layout = self.layout;
-        Bin { layout, bytes: &mut self.bytes.as_mut_slice()[layout.bytes_of(bin)] }
+        Bin { layout, bytes: self.bytes.range_mut(layout.bytes_of(bin)) }
     }
 }
 

@@ -4,8 +4,10 @@
 //! [`Goal`], and ranks what comes back. Formulas stay with their structures.
 
 pub mod bound;
+mod frontier;
 mod goal;
 
+pub use frontier::Frontier;
 pub use goal::{Goal, Limit};
 
 use crate::blueprint::{Blueprint, Unfit};

@@ -1,5 +1,6 @@
 //! All experiments. An area has a file and a place in [`AREAS`]; an experiment is a value there.
 
+mod ages;
 mod sets;
 mod sliding;
 mod windows;
@@ -10,7 +11,7 @@ use crate::experiment::Experiment;
 
 /// The experiments of every area.
 pub static AREAS: &[&[Experiment]] =
-    &[windows::EXPERIMENTS, sliding::EXPERIMENTS, sets::EXPERIMENTS];
+    &[windows::EXPERIMENTS, sliding::EXPERIMENTS, ages::EXPERIMENTS, sets::EXPERIMENTS];
 
 /// Every experiment.
 pub fn all() -> impl Iterator<Item = &'static Experiment> {

@@ -9,7 +9,7 @@ use crate::stream::DISTINCT;
 pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "sliding-memory",
-        question: "Is the sliding filter within 1.56 times the least possible, at its promised error?",
+        question: "Is the sliding filter within 1.57 times the least possible, at its promised error?",
         kind: Kind::Accuracy,
         entrants: ENTRANTS,
         goal: last,
@@ -17,7 +17,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         sizes: &[1_000_000, 10_000_000],
         limits: ERRORS,
         seed: 11,
-        figures: &[Figure::Space { contender: "sliding", at_most: 1.56 }],
+        figures: &[Figure::Space { contender: "sliding", at_most: 1.57 }],
     },
     Experiment {
         name: "sliding-speed",

@@ -1,0 +1,177 @@
+//! Flags of `lately dedup`.
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueEnum};
+use lately::catalog::CATALOG;
+use lately::{Builder, Hashing, Seed, Span};
+
+use super::{Reading, Shared};
+use crate::judge::Repeats;
+use crate::printer::Show;
+use crate::remote::{self, Remote};
+use crate::wanted::Wanted;
+
+/// Print each line the first time it is seen in the window, and drop its repeats.
+///
+/// Order and bytes stay as they are. A line that was seen in the window is never printed; of the
+/// others, at most the stated share is dropped by mistake.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Dedup {
+    #[command(flatten)]
+    pub(crate) wanted: Wanted,
+
+    /// Use this structure instead of the best one for the goal; see `lately plan`
+    #[arg(long, value_name = "NAME", value_parser = structure_names())]
+    pub(crate) structure: Option<String>,
+
+    /// Let each repeat start the window of its line anew: the line passes again only after a pause
+    /// as long as the window (default)
+    #[arg(long, overrides_with = "no_refresh")]
+    refresh: bool,
+
+    /// Keep a line's window from starting anew at each repeat: the line passes once per window,
+    /// however often it is repeated
+    #[arg(long, overrides_with = "refresh")]
+    no_refresh: bool,
+
+    /// Seed of the hashes: filters with different seeds make different mistakes
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
+    seed: u64,
+
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+
+    /// What to do with a record that has no key, or no time where one is needed
+    #[arg(long, value_name = "DO", help_heading = "Keys", default_value = "pass")]
+    pub(crate) missing: Missing,
+
+    /// Remember across runs: load the filter from this file if it exists, and save it there at the
+    /// end, at checkpoints, and when asked to end (SIGINT, SIGTERM)
+    #[arg(long, value_name = "FILE", help_heading = "State")]
+    pub(crate) state: Option<PathBuf>,
+
+    /// How often to save the state meanwhile; what a crash can make forget
+    #[arg(long, value_name = "SPAN", help_heading = "State", default_value = "30s")]
+    pub(crate) checkpoint: Span,
+
+    #[command(flatten)]
+    shared: Shared,
+
+    /// Print the repeats instead
+    #[arg(long, short = 'D', help_heading = "Output", group = "show")]
+    duplicates: bool,
+
+    /// Print every record, which must be a JSON object, with this member added: "new",
+    /// "duplicate", or "missing" without a key
+    #[arg(long, value_name = "FIELD", help_heading = "Output", group = "show")]
+    #[arg(conflicts_with = "columns")]
+    mark: Option<String>,
+
+    /// Print only how many records would be printed
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["mark", "line_buffered"])]
+    pub(crate) count: bool,
+
+    /// Write each record at once and by itself, for whoever watches the output
+    #[arg(long, help_heading = "Output")]
+    pub(crate) line_buffered: bool,
+
+    /// Say on standard error at the end what happened
+    #[arg(long, help_heading = "Output")]
+    pub(crate) stats: bool,
+
+    /// Write to this file at the end what happened, as JSON; `-` is standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) stats_json: Option<PathBuf>,
+
+    /// Show no progress bar, also on a terminal
+    #[arg(long, help_heading = "Output")]
+    pub(crate) no_progress: bool,
+
+    /// End with 1 if no record was new
+    #[arg(long, help_heading = "Output")]
+    pub(crate) exit_status: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  Lines not seen among the last million:
+    lately dedup --last 1M events.log > new.log
+  From a pipe, dropping at most one new line in ten thousand by mistake:
+    cat events.log | lately dedup --last 100k --error 0.01%
+  Two files as one stream, with the smallest error that fits into 4 MiB:
+    lately dedup --last 1M --memory 4MiB events.log more.log
+  At most once per 1000 lines, however often a line is repeated:
+    lately dedup --last 1000 --no-refresh events.log
+  Events by their id, remembered across runs:
+    lately dedup --last 1M --key /user/id --state seen.lately events.ndjson
+  Rows by a column, compressed or not:
+    lately dedup --last 1M --column email --ignore-case people.csv
+  One filter for many workers, in a cluster:
+    lately dedup --within 24h --redis redis://10.0.0.1:7000/seen --shards 16 events.log
+
+Every option can also be set in the environment: LATELY_LAST=1M, LATELY_NO_REFRESH=1.";
+
+/// What happens to records that cannot be judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Missing {
+    /// Print it, as if it were new
+    Pass,
+    /// Drop it
+    Drop,
+    /// End with an error
+    Fail,
+}
+
+impl Dedup {
+    /// The filter asked for.
+    pub(crate) fn builder(&self) -> anyhow::Result<Builder> {
+        let builder = Builder::from(self.wanted.goal()?).seed(Seed(self.seed));
+        Ok(match &self.structure {
+            Some(name) => builder.structure(name),
+            None => builder,
+        })
+    }
+
+    /// The filter in a server, if that is asked for.
+    pub(crate) fn remote(&self) -> anyhow::Result<Option<Remote>> {
+        let Some(address) = &self.shared.address else { return Ok(None) };
+        let request = remote::Request {
+            address,
+            shards: self.shared.shards(),
+            patience: self.shared.patience(),
+            goal: self.wanted.goal()?,
+            structure: self.structure.as_deref(),
+            seed: Seed(self.seed),
+            repeats: self.repeats(),
+        };
+        Remote::open(&request).map(Some)
+    }
+
+    pub(crate) fn hashing(&self) -> Hashing {
+        Hashing::Fast(Seed(self.seed))
+    }
+
+    pub(crate) fn repeats(&self) -> Repeats {
+        if self.no_refresh { Repeats::Leave } else { Repeats::Refresh }
+    }
+
+    pub(crate) fn show(&self) -> Show {
+        match &self.mark {
+            Some(field) => Show::Marked(field.clone()),
+            None if self.duplicates => Show::Duplicates,
+            None => Show::Unique,
+        }
+    }
+
+    /// Whether something is to be done at the end that a signal must not prevent.
+    pub(crate) fn ends_in_order(&self) -> bool {
+        self.state.is_some() || self.stats || self.stats_json.is_some() || self.count
+    }
+}
+
+fn structure_names() -> PossibleValuesParser {
+    PossibleValuesParser::new(CATALOG.iter().map(|row| row.name))
+}

@@ -1,0 +1,35 @@
+//! Flags of `lately plan`.
+
+use clap::Args;
+use lately::plan::Goal;
+
+use crate::wanted::Wanted;
+
+/// Show which structures reach a goal, best first, and what each costs and promises.
+///
+/// Memory is compared with the least that any structure could use, even one not invented yet.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Plan {
+    #[command(flatten)]
+    wanted: Wanted,
+
+    /// Print JSON: an array with one object per plan
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  What remembering a million lines costs, with one mistake in a thousand:
+    lately plan --last 1M --error 0.1%
+  How few mistakes fit into 4 MiB, for a program to read:
+    lately plan --last 1M --memory 4MiB --json";
+
+impl Plan {
+    /// The plans that reach the goal, and the goal itself.
+    pub(crate) fn plans(&self) -> anyhow::Result<(Goal, Vec<lately::plan::Plan>)> {
+        let goal = self.wanted.goal()?;
+        Ok((goal, self.wanted.explain(goal.plans())?))
+    }
+}

@@ -1,0 +1,123 @@
+//! From bytes to records, and from records to what the filter judges: the hash of the key, and the
+//! moment if the record tells it.
+//!
+//! A [`Recipe`] is what the flags say; a [`Parser`] carries it out for one file.
+
+mod csv;
+mod json;
+mod key;
+mod lines;
+mod moment;
+mod path;
+
+pub(crate) use csv::Column;
+pub(crate) use key::Folding;
+pub(crate) use moment::Unit;
+pub(crate) use path::Path;
+
+use std::fmt;
+
+use lately::Hashing;
+
+use crate::input::Chunk;
+
+/// How records are told apart, and what makes one the same as another.
+#[derive(Debug, Clone)]
+pub(crate) struct Recipe {
+    pub(crate) format: Format,
+    pub(crate) folding: Folding,
+    pub(crate) unit: Unit,
+    pub(crate) hashing: Hashing,
+}
+
+/// What a record is, and where its key and its moment are.
+#[derive(Debug, Clone)]
+pub(crate) enum Format {
+    /// Lines, or whatever `terminator` ends. Without paths the key is the whole of it; with them,
+    /// it is a JSON document.
+    Lines { terminator: u8, keys: Vec<Path>, time: Option<Path> },
+    /// Rows of fields in quotes where needed. Names of columns are looked up in the first row.
+    Csv { delimiter: u8, header: bool, keys: Vec<Column>, time: Option<Column> },
+}
+
+impl Recipe {
+    /// A parser at the beginning of a file.
+    pub(crate) fn parser(&self) -> Box<dyn Parser> {
+        match &self.format {
+            Format::Lines { terminator, keys, time } => {
+                Box::new(lines::Lines::new(self, *terminator, keys, time.as_ref()))
+            }
+            Format::Csv { delimiter, header, keys, time } => {
+                Box::new(csv::Csv::new(self, *delimiter, *header, keys, time.as_ref()))
+            }
+        }
+    }
+
+    /// The byte between records.
+    pub(crate) fn terminator(&self) -> u8 {
+        match self.format {
+            Format::Lines { terminator, .. } => terminator,
+            Format::Csv { .. } => b'\n',
+        }
+    }
+}
+
+/// What the keys are, for people; the same text for the same keys.
+impl fmt::Display for Recipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.format {
+            Format::Lines { keys, .. } if keys.is_empty() => f.write_str("whole records")?,
+            Format::Lines { keys, .. } => write_list(f, keys)?,
+            Format::Csv { keys, .. } => {
+                f.write_str(if keys.len() == 1 { "column " } else { "columns " })?;
+                write_list(f, keys)?;
+            }
+        }
+        if self.folding.blanks {
+            f.write_str(", trimmed")?;
+        }
+        if self.folding.case {
+            f.write_str(", in any case")?;
+        }
+        Ok(())
+    }
+}
+
+fn write_list(f: &mut fmt::Formatter<'_>, items: &[impl fmt::Display]) -> fmt::Result {
+    items.iter().enumerate().try_for_each(|(index, item)| {
+        f.write_str(if index == 0 { "" } else { " + " })?;
+        item.fmt(f)
+    })
+}
+
+/// Finds the records of one file, chunk by chunk.
+pub(crate) trait Parser {
+    /// Adds the whole records in the chunk to its list, and says where the last one ends. What
+    /// remains is at the front of the next chunk. `last` says that nothing follows, so that the
+    /// rest is a record, too.
+    fn parse(&mut self, chunk: &mut Chunk, last: bool) -> anyhow::Result<usize>;
+}
+
+/// Why the filter does not judge a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Aside {
+    /// It names the columns.
+    Header,
+    /// It has no key.
+    NoKey,
+    /// It does not say when it happened.
+    NoTime,
+    /// It is not JSON where its key should be.
+    Malformed,
+}
+
+impl fmt::Display for Aside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Aside::Header => "names the columns",
+            Aside::NoKey => "has no key",
+            Aside::NoTime => "does not tell its time",
+            Aside::Malformed => "is not JSON",
+        })
+    }
+}

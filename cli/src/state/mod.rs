@@ -1,0 +1,123 @@
+//! A filter in a file, so that a restart forgets nothing.
+//!
+//! The file is always whole: it is written under another name, brought to the disk, and renamed.
+//! Whoever is killed leaves the last checkpoint behind, and no other. A lock beside it keeps a
+//! second process away; it is a file of its own, as renaming would take the lock away with the old
+//! state, and it is never removed, as two processes could then lock two files of that name.
+
+mod difference;
+mod note;
+
+pub(crate) use difference::Asked;
+pub(crate) use note::Note;
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use lately::Lately;
+
+/// A state file that is ours alone.
+pub(crate) struct State {
+    path: PathBuf,
+    /// Locked as long as it is open.
+    _lock: File,
+}
+
+/// What a state file holds.
+pub(crate) struct Saved {
+    pub(crate) seen: Lately,
+    /// Not there if something else than `lately dedup` made the snapshot.
+    pub(crate) note: Option<Note>,
+    /// Bytes of the file.
+    pub(crate) bytes: u64,
+}
+
+impl State {
+    /// Takes possession of the file, and reads it if it exists.
+    pub(crate) fn open(path: &Path) -> anyhow::Result<(Self, Option<Saved>)> {
+        // Through links, so that renaming replaces the file and not a link to it.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let lock_path = beside(&path, ".lock");
+        let lock = OpenOptions::new().create(true).append(true).open(&lock_path);
+        let lock = lock.with_context(|| format!("cannot open {}", lock_path.display()))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => bail!(
+                "{} is in use by another process; wait for it, or choose another file",
+                path.display()
+            ),
+            Err(TryLockError::Error(error)) => {
+                return Err(error).context(format!("cannot lock {}", lock_path.display()));
+            }
+        }
+        let saved = match read(&path) {
+            Ok(saved) => Some(saved),
+            Err(error) if is_not_found(&error) => None,
+            Err(error) => return Err(error),
+        };
+        Ok((Self { path, _lock: lock }, saved))
+    }
+
+    /// Replaces the file. Whatever happens meanwhile, it is either the old one or the new one.
+    pub(crate) fn save(&self, seen: &Lately, note: &Note) -> anyhow::Result<()> {
+        let unfinished = beside(&self.path, ".tmp");
+        let saved = self.write(&unfinished, seen, note);
+        if saved.is_err() {
+            // The reason matters more than what cannot be tidied up.
+            let _ = fs::remove_file(&unfinished);
+        }
+        saved.with_context(|| format!("cannot save {}; what it held is kept", self.path.display()))
+    }
+
+    fn write(&self, unfinished: &Path, seen: &Lately, note: &Note) -> io::Result<()> {
+        let mut file = File::create(unfinished)?;
+        if let Ok(metadata) = fs::metadata(&self.path) {
+            file.set_permissions(metadata.permissions())?;
+        }
+        file.write_all(&seen.save())?;
+        file.write_all(&note.to_bytes())?;
+        file.sync_all()?;
+        fs::rename(unfinished, &self.path)?;
+        sync_directory(&self.path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// Reads a state or any other snapshot, without a lock: the file is whole at every moment.
+pub(crate) fn read(path: &Path) -> anyhow::Result<Saved> {
+    let bytes = fs::read(path).with_context(|| format!("cannot open {}", path.display()))?;
+    let opened = || {
+        let (snapshot, note) = Note::split(&bytes)?;
+        anyhow::Ok((Lately::open(snapshot)?, note))
+    };
+    let (seen, note) = opened().with_context(|| format!("cannot use {}", path.display()))?;
+    Ok(Saved { seen, note, bytes: bytes.len() as u64 })
+}
+
+fn is_not_found(error: &anyhow::Error) -> bool {
+    error.downcast_ref().map(io::Error::kind) == Some(ErrorKind::NotFound)
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Makes a renaming survive a power failure.
+#[cfg(unix)]
+fn sync_directory(path: &Path) -> io::Result<()> {
+    let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
+    File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+/// Elsewhere a directory cannot be opened.
+#[cfg(not(unix))]
+fn sync_directory(_: &Path) -> io::Result<()> {
+    Ok(())
+}

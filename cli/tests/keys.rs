@@ -1,0 +1,166 @@
+//! What makes a record the same as another: JSON values, columns, folding; and records without it.
+
+mod command;
+
+use command::{Folder, lately, windows};
+
+/// Deduplicates with these flags, under every kind of window.
+#[track_caller]
+fn assert_dedup(flags: &[&str], input: &str, expected: &str) {
+    for window in windows() {
+        let run = lately(&[&["dedup"], &window[..], flags].concat(), input.as_bytes());
+        assert_eq!(run.text(), expected, "{window:?} {flags:?}");
+    }
+}
+
+#[test]
+fn json_values() {
+    let input = r#"{"id":"a","user":{"id":1}}
+{"user":{"id":1},"id":"b"}
+ {"x":[{"id":"z"}], "id" : "a" }
+{"id":"\u0061","user":{"id":2}}
+{"id":"c","user":{"name":"id","id":1}}
+"#;
+    let lines: Vec<_> = input.split_inclusive('\n').collect();
+    let pick = |numbers: &[usize]| numbers.iter().map(|&number| lines[number]).collect::<String>();
+    assert_dedup(&["--key", "/id"], input, &pick(&[0, 1, 4]));
+    assert_dedup(&["--key", "id"], input, &pick(&[0, 1, 4]));
+    assert_dedup(&["--key", "/user/id"], input, &pick(&[0, 2, 3]));
+    assert_dedup(&["-k", ".user.id", "-k", "id"], input, &pick(&[0, 1, 2, 3, 4]));
+    assert_dedup(&["-k", "/x/0/id"], input, input);
+}
+
+/// The same key, whatever it came in.
+#[test]
+fn spellings_of_one_value() {
+    let input =
+        "{\"k\":\"1\"}\n{\"k\":1}\n{\"k\":{\"a\":1,\"b\":[ ]}}\n{\"k\":{ \"b\":[],\"a\":1}}\n";
+    assert_dedup(&["-k", "k"], input, "{\"k\":\"1\"}\n{\"k\":{\"a\":1,\"b\":[ ]}}\n");
+}
+
+#[test]
+fn records_without_a_key() {
+    let input =
+        "{\"id\":1}\n{\"no\":1}\n{\"id\":1}\nnot json\n{\"id\":null}\n{\"no\":1}\n\n{\"id\":2}\n";
+    let keyless = "{\"no\":1}\nnot json\n{\"id\":null}\n{\"no\":1}\n\n";
+    let pass = format!("{{\"id\":1}}\n{keyless}{{\"id\":2}}\n");
+    assert_dedup(&["-k", "id"], input, &pass);
+    assert_dedup(&["-k", "id", "--missing", "pass"], input, &pass);
+    assert_dedup(&["-k", "id", "--missing", "drop"], input, "{\"id\":1}\n{\"id\":2}\n");
+    assert_dedup(&["-k", "id", "--duplicates"], input, "{\"id\":1}\n");
+    // Of a key of two parts, both must be there.
+    assert_dedup(&["-k", "id", "-k", "no", "--missing", "drop"], input, "");
+
+    for window in windows() {
+        let flags = [&["dedup", "-k", "id", "--missing", "fail"], &window[..]].concat();
+        let (printed, complaint) = lately(&flags, input.as_bytes()).ended(2);
+        assert_eq!(printed, b"{\"id\":1}\n", "what came before is printed");
+        assert!(
+            complaint.starts_with("lately: standard input: record 2 has no key; "),
+            "{complaint}"
+        );
+        let (_, complaint) = lately(&flags, b"{\"id\":1}\nnot json\n").ended(2);
+        assert!(complaint.contains("record 2 is not JSON; "), "{complaint}");
+    }
+}
+
+#[test]
+fn columns_by_name_and_number() {
+    let input =
+        "name,e-mail,age\nAnn,a@x.org,3\n\"Bob, jr\",b@x.org,4\nCid,a@x.org,5\nBob,\"b@x.org\",6\n";
+    let expected = "name,e-mail,age\nAnn,a@x.org,3\n\"Bob, jr\",b@x.org,4\n";
+    assert_dedup(&["--column", "e-mail"], input, expected);
+    assert_dedup(&["--column", "2"], input, expected);
+    assert_dedup(&["-c", "2", "--header"], input, expected);
+    assert_dedup(
+        &["-c", "2", "--duplicates", "--header"],
+        input,
+        "name,e-mail,age\nCid,a@x.org,5\nBob,\"b@x.org\",6\n",
+    );
+    assert_dedup(&["-c", "e-mail", "-c", "name"], input, input);
+    assert_dedup(&["-c", "e-mail", "--count"], input, "2\n");
+}
+
+#[test]
+fn rows_with_quotes_line_ends_and_without_a_key() {
+    // Line ends inside quotes, both kinds of them, empty rows, empty fields, too few fields.
+    let input =
+        "id,text\r\n1,\"a\nb\"\"c\"\r\n2,\"a\nb\"\"c\"\r\n\r\n,x\n3\n1,\"x\r\n,\"\n5,\"open";
+    assert_dedup(
+        &["-c", "id"],
+        input,
+        "id,text\r\n1,\"a\nb\"\"c\"\r\n2,\"a\nb\"\"c\"\r\n\r\n,x\n3\n5,\"open",
+    );
+    assert_dedup(
+        &["-c", "text", "--missing", "drop"],
+        input,
+        "id,text\r\n1,\"a\nb\"\"c\"\r\n,x\n1,\"x\r\n,\"\n5,\"open",
+    );
+    assert_dedup(&["-c", "1", "-d", "tab"], "a\t1\na\t2\na,b\t3\n", "a\t1\na,b\t3\n");
+    assert_dedup(&["-c", "1", "-d", ";"], "a;1\na;2\n", "a;1\n");
+    assert_dedup(&["-c", "x"], "\u{feff}x,y\n1,2\n1,3\n", "\u{feff}x,y\n1,2\n");
+}
+
+/// The names may stand in another order in each file; only the first header is printed.
+#[test]
+fn every_file_has_its_own_header() {
+    let folder = Folder::new("headers");
+    let one = folder.file("one", "id,x\n1,a\n2,b\n");
+    let two = folder.file("two", "x,id\nc,2\nd,3\n");
+    let printed = lately(&["dedup", "--last", "9", "-c", "id", &one, &two], b"").text();
+    assert_eq!(printed, "id,x\n1,a\n2,b\nd,3\n");
+
+    let complaint = lately(&["dedup", "--last", "9", "-c", "name", &one], b"").failure();
+    assert!(complaint.contains("no column \"name\" in the first row, id, x"), "{complaint}");
+}
+
+/// A row longer than any buffer, in reads of all sizes.
+#[test]
+fn long_rows() {
+    let long = "x\n\"\",".repeat(200_000);
+    let input = format!("1,\"{long}\"\n2,b\n1,c\n\"3\",\"{long}\"\n3,d\n");
+    let expected = format!("1,\"{long}\"\n2,b\n\"3\",\"{long}\"\n");
+    assert!(lately(&["dedup", "--last", "9", "-c", "1"], input.as_bytes()).text() == expected);
+}
+
+#[test]
+fn folding() {
+    assert_dedup(&["-i"], "Ab\naB\nÉ\né\n", "Ab\nÉ\n");
+    assert_dedup(&["--trim"], "a\n a\t\na\r\nb", "a\nb");
+    assert_dedup(
+        &["-i", "--trim", "-k", "k"],
+        "{\"k\":\" A\"}\n{\"k\":\"a\"}\n",
+        "{\"k\":\" A\"}\n",
+    );
+    assert_dedup(&["-i", "-c", "1"], "A,1\na,2\n", "A,1\n");
+}
+
+#[test]
+fn records_that_end_with_zero() {
+    assert_dedup(&["-z"], "a\nb\0a\0a\nb\0a", "a\nb\0a\0");
+    assert_dedup(
+        &["-z", "-k", "id"],
+        "{\"id\":\n1}\0{\"id\":1}\0{\"id\":2}",
+        "{\"id\":\n1}\0{\"id\":2}",
+    );
+}
+
+#[test]
+fn flags_that_contradict_each_other() {
+    for (flags, reason) in [
+        (&["-k", "id", "-c", "1"][..], "cannot be used with"),
+        (&["-c", "1", "-z"], "cannot be used with"),
+        (&["-d", ";"], "--column"),
+        (&["-c", "1", "-d", "ab"], "no single character"),
+        (&["-c", "1", "-d", "\""], "no single character"),
+        (&["-k", "a..b"], "is no path; write /user/id or user.id"),
+        (&["--missing", "maybe"], "possible values: pass, drop, fail"),
+        (&["--time-key", "t"], "cannot be used with '--time-key"),
+        (&["--time-column", "t"], "cannot be used with '--time-column"),
+        (&["--mark", "x", "--duplicates"], "cannot be used with"),
+        (&["--mark", "x", "-c", "1"], "cannot be used with"),
+    ] {
+        let complaint = lately(&[&["dedup", "--last", "9"], flags].concat(), b"").failure();
+        assert!(complaint.contains(reason), "{flags:?}: {complaint}");
+    }
+}

@@ -1,0 +1,144 @@
+//! The parameters of the age-partitioned filter, and its formulas.
+
+use super::{AgePartitioned, MOST_SLICES_PER_KEY};
+use crate::bits::{LINE_WORDS, Lines};
+use crate::blueprint::{Blueprint, Structure};
+use crate::codec::{Reader, Writer};
+use crate::error::Error;
+use crate::filter::{Filter, Promise};
+use crate::hash::Seed;
+use crate::sliding::slices::{BlockShape, window_chance};
+use crate::window::{Slack, Window};
+
+/// How many slices of which size, and when they move on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AgePartitionedParameters {
+    /// Insertions until the slices move on: g.
+    pub generation: u64,
+    /// Slices that a key is written to, and classes: k, from 1 to 16.
+    pub slices_per_key: u32,
+    /// Slices of each class, from 2 to 64: their blocks lie side by side.
+    pub slices_per_class: u32,
+    /// The blocks of a slice, and the bits of one that a key sets.
+    pub block: BlockShape,
+    /// Blocks in each slice.
+    pub blocks: u64,
+}
+
+impl AgePartitionedParameters {
+    /// Whole generations that are remembered: l, so many that all k + l slices are of use.
+    pub fn generations(&self) -> u32 {
+        self.slices_per_key * (self.slices_per_class - 1)
+    }
+
+    /// The insertions that are never forgotten: l g.
+    pub fn window(&self) -> u64 {
+        self.generation * u64::from(self.generations())
+    }
+
+    /// How many insertions beyond the window leave traces: k g - 1.
+    pub fn slack(&self) -> u64 {
+        self.generation * u64::from(self.slices_per_key) - 1
+    }
+
+    /// Chance that an unseen key is reported at the worst moment, just before the slices move on:
+    /// then the slice of age i has received i + 1 generations, at most k.
+    pub fn false_positive_rate(&self) -> f64 {
+        let k = self.slices_per_key as usize;
+        let chance =
+            |age: usize| self.block.chance((age + 1) as u64 * self.generation, self.blocks);
+        let mut chances: Vec<f64> = (0..k).map(chance).collect();
+        chances.resize(k + self.generations() as usize, chances[k - 1]);
+        window_chance(k, &chances, |_| true)
+    }
+
+    /// Words of the blocks that lie side by side.
+    pub(super) fn group_words(&self) -> u64 {
+        u64::from(self.slices_per_class) * u64::from(self.block.words)
+    }
+
+    pub(super) fn words(&self) -> u64 {
+        let groups = self.blocks.saturating_mul(self.slices_per_key.into());
+        groups.saturating_mul(self.group_words())
+    }
+
+    pub(super) fn lines(&self) -> usize {
+        self.words().div_ceil(LINE_WORDS as u64) as usize
+    }
+}
+
+impl Blueprint for AgePartitionedParameters {
+    fn structure(&self) -> &'static str {
+        AgePartitioned::NAME
+    }
+
+    fn promise(&self) -> Promise {
+        Promise {
+            window: Window::Last(self.window()),
+            slack: Slack::Items(self.slack()),
+            false_positives: self.false_positive_rate(),
+            false_negatives: 0.0,
+        }
+    }
+
+    fn heap_bytes(&self) -> u64 {
+        Lines::heap_bytes_for(self.lines())
+    }
+
+    fn lines_touched(&self) -> f64 {
+        // The blocks of one class to look, one block of each other class to write.
+        let looked = (self.group_words() as f64 / LINE_WORDS as f64).max(1.0);
+        looked + f64::from(self.slices_per_key - 1)
+    }
+
+    fn fields(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("generation", self.generation.to_string()),
+            ("slices per key", self.slices_per_key.to_string()),
+            ("slices per class", self.slices_per_class.to_string()),
+            ("bits per slice", self.block.bits.to_string()),
+            ("block words", self.block.words.to_string()),
+            ("blocks", self.blocks.to_string()),
+        ]
+    }
+
+    fn write_parameters(&self, out: &mut Writer) {
+        out.u64(self.generation);
+        out.u32(self.slices_per_key);
+        out.u32(self.slices_per_class);
+        out.u32(self.block.bits);
+        out.u32(self.block.words);
+        out.u64(self.blocks);
+    }
+
+    fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
+        Box::new(AgePartitioned::new(*self))
+    }
+}
+
+/// Reads what [`Blueprint::write_parameters`] wrote.
+pub(super) fn read(reader: &mut Reader<'_>) -> Result<AgePartitionedParameters, Error> {
+    let generation = reader.u64("generation")?;
+    let slices_per_key = reader.u32("slices per key")?;
+    let slices_per_class = reader.u32("slices per class")?;
+    let block =
+        BlockShape { bits: reader.u32("bits per slice")?, words: reader.u32("block words")? };
+    let blocks = reader.u64("blocks")?;
+    let refuse = |field, found, expected| Err(Error::Field { field, found, expected });
+    if !(1..=MOST_SLICES_PER_KEY as u32).contains(&slices_per_key) {
+        return refuse("slices per key", slices_per_key.into(), "from 1 to 16");
+    }
+    if !(2..=64).contains(&slices_per_class) {
+        return refuse("slices per class", slices_per_class.into(), "from 2 to 64");
+    }
+    if !(1..=Window::LONGEST).contains(&generation) {
+        return refuse("generation", generation, "from 1 to 2^48");
+    }
+    if !block.is_valid() {
+        return refuse("bits per slice", block.bits.into(), "as many as one hash can choose");
+    }
+    if blocks == 0 {
+        return refuse("blocks", blocks, "at least 1");
+    }
+    Ok(AgePartitionedParameters { generation, slices_per_key, slices_per_class, block, blocks })
+}

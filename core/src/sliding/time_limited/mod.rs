@@ -1,0 +1,288 @@
+//! Slices by time: the last t, at whatever rate keys come.
+//!
+//! Like the age-partitioned filter, every key is written to the k newest slices, and reported if k
+//! neighbours hold it. But slices move on when a *turn* of span / l has passed, or earlier when one
+//! of the k is full; the new slice is sized for the rate measured since; and slices are dropped when
+//! their keys are older than the span, so their number follows the rate too. With a span of 60 s,
+//! l = 6 and 10 keys a second, a generation is 10 s and 100 keys. If suddenly 1000 keys a second
+//! come, it is full after 100 ms; the next one is made for 800 keys, the one after for 6400, the one
+//! after that for 10,000, of which six fit into the span again.
+//!
+//! The time-limited Bloom filter of Rodrigues, Shtul, Baquero, Almeida, section 6. What we changed,
+//! because their text (and their code) does not keep what it promises:
+//!
+//! - A generation also ends by time. Otherwise a slice made for a fast stream takes keys for ever
+//!   when the stream slows down, and none of them expires. Now a key leaves no trace k turns after
+//!   its span: that is the slack.
+//! - Expiry is by generation, at the time of the question. Nothing needs to be inserted for a key to
+//!   expire, and the newest slices expire like all others.
+//! - The error is kept at the worst moment, not only at a steady rate: while more windows are live
+//!   than there is room for, each new one gets half the chance of the one before (see [`turn`]).
+//! - When the rate outgrows all k slices, all are replaced at once; windows that no key was written
+//!   to are never asked. Then a leap by 1000 costs 4 generations, not k of them for each step.
+//! - Memory follows what came, not what a rate measured over a millisecond suggests: a generation is
+//!   made for at most [`GROWTH`] times the keys of the last.
+//! - An insertion that changes no bit takes no room: a key repeated for ever costs nothing.
+//! - With the stream calm, slices are retired down to k (section 8 leaves it open).
+//!
+//! What is not guaranteed: memory, which follows the stream, and a bounded worst case: making a
+//! slice takes time linear in its size.
+
+use std::collections::VecDeque;
+
+use crate::blueprint::{Blueprint, Structure, Unfit};
+use crate::codec::{Reader, Writer};
+use crate::error::Error;
+use crate::filter::{Filter, Membership};
+use crate::plan::{Goal, Limit};
+use crate::sliding::slices::{Probe, find_window, window_chance};
+use crate::window::{Slack, Span, Time, Window};
+use slice::Slice;
+
+pub use parameters::TimeLimitedParameters;
+pub use sizing::choices;
+use sizing::{LEANNESS, UNKNOWN};
+pub use turn::{BEYOND, GROWTH};
+
+mod parameters;
+mod sizing;
+mod slice;
+pub mod turn;
+
+/// The filter.
+#[derive(Debug, Clone)]
+pub struct TimeLimited {
+    parameters: TimeLimitedParameters,
+    /// Newest first, at least k; classes go down from one to the next, in a circle.
+    slices: VecDeque<Slice>,
+    /// The latest time of any insertion.
+    clock: u64,
+    /// When this generation began; never after the clock.
+    began: u64,
+    /// Insertions in this generation that changed a bit; at most `room`.
+    received: u64,
+    /// How many it may receive.
+    room: u64,
+    /// Keys for which new slices are made, per generation.
+    target: u64,
+    /// Keys that came in the last turn, as far as known.
+    came: u64,
+    /// Room for more keys than that, by how much the number has lately changed.
+    jitter: u64,
+}
+
+impl TimeLimited {
+    /// An empty filter.
+    pub fn new(parameters: TimeLimitedParameters) -> Self {
+        let mut filter = Self {
+            parameters,
+            slices: VecDeque::new(),
+            clock: 0,
+            began: 0,
+            received: 0,
+            room: 0,
+            target: parameters.expected_generation(),
+            came: parameters.expected_generation(),
+            jitter: 0,
+        };
+        filter.make_slices(filter.k());
+        filter
+    }
+
+    /// How many slices there are now.
+    pub fn slices(&self) -> usize {
+        self.slices.len()
+    }
+
+    /// Bits of the newest slice.
+    pub fn newest_slice_bits(&self) -> u64 {
+        self.slices[0].size().bits()
+    }
+
+    /// Bits of all slices.
+    pub fn slice_bits(&self) -> u64 {
+        self.slices.iter().map(|slice| slice.size().bits()).sum()
+    }
+
+    fn k(&self) -> usize {
+        self.parameters.slices_per_key as usize
+    }
+
+    /// Whether the window at this age still counts.
+    #[inline]
+    fn is_live(&self, window: usize, now: u64) -> bool {
+        self.slices[window].last.is_some_and(|last| now - last <= self.parameters.span.millis())
+    }
+
+    #[inline]
+    fn contains(&self, hash: u64, now: u64) -> bool {
+        let windows = self.slices.len() + 1 - self.k();
+        let is_live = |window| self.is_live(window, now);
+        // The walk mostly stays within a class.
+        let mut class = 0;
+        let mut probe = Probe::new(hash, class);
+        find_window(self.k(), windows, is_live, |age| {
+            let slice = &self.slices[age];
+            if slice.class != class {
+                class = slice.class;
+                probe = Probe::new(hash, class);
+            }
+            slice.holds(probe)
+        })
+    }
+
+    /// Takes notice of the time, and moves the slices on if their time or room is over.
+    #[inline]
+    fn advance(&mut self, now: Time) {
+        self.clock = self.clock.max(now.millis());
+        if self.received == self.room || self.clock - self.began >= self.parameters.turn_millis() {
+            self.turn();
+        }
+    }
+
+    #[inline]
+    fn insert(&mut self, hash: u64) {
+        let mut changed = false;
+        let k = self.k();
+        for slice in self.slices.iter_mut().take(k) {
+            changed |= slice.insert(Probe::new(hash, slice.class));
+        }
+        self.received += u64::from(changed);
+        self.slices[0].last = Some(self.clock);
+    }
+}
+
+impl Membership for TimeLimited {
+    #[inline]
+    fn insert_hash(&mut self, hash: u64, now: Time) -> bool {
+        self.advance(now);
+        let seen = self.contains(hash, self.clock);
+        self.insert(hash);
+        !seen
+    }
+
+    #[inline]
+    fn insert_new_hash(&mut self, hash: u64, now: Time) -> bool {
+        self.advance(now);
+        let seen = self.contains(hash, self.clock);
+        if !seen {
+            self.insert(hash);
+        }
+        !seen
+    }
+
+    #[inline]
+    fn contains_hash(&self, hash: u64, now: Time) -> bool {
+        self.contains(hash, self.clock.max(now.millis()))
+    }
+
+    #[inline]
+    fn prefetch_hash(&self, hash: u64) {
+        // Where an insertion writes, and where the walk looks if it finds nothing.
+        let k = self.k();
+        for age in (0..k - 1).chain((k - 1..self.slices.len()).step_by(k)) {
+            let slice = &self.slices[age];
+            slice.prefetch(Probe::new(hash, slice.class));
+        }
+    }
+}
+
+impl Filter for TimeLimited {
+    fn blueprint(&self) -> &dyn Blueprint {
+        &self.parameters
+    }
+
+    fn heap_bytes(&self) -> u64 {
+        let slices: u64 = self.slices.iter().map(|slice| slice.size().heap_bytes()).sum();
+        slices + (self.slices.capacity() * size_of::<Slice>()) as u64
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        let chances: Vec<f64> = self.slices.iter().map(Slice::chance_now).collect();
+        window_chance(self.k(), &chances, |window| self.is_live(window, self.clock))
+    }
+
+    fn write_payload(&self, out: &mut Writer) {
+        out.u64(self.clock);
+        out.u64(self.began);
+        out.u64(self.received);
+        out.u64(self.target);
+        out.u64(self.came);
+        out.u64(self.jitter);
+        out.u32(self.slices[0].class as u32);
+        out.u32(self.slices.len() as u32);
+        self.slices.iter().for_each(|slice| slice.write(out));
+    }
+}
+
+impl Structure for TimeLimited {
+    type Blueprint = TimeLimitedParameters;
+
+    const NAME: &'static str = "time-limited";
+    const FAMILY: u16 = 11;
+    const STRENGTH: &'static str =
+        "keeps a span of time at any rate, and its memory follows the rate";
+
+    fn propose(goal: &Goal) -> Result<TimeLimitedParameters, Unfit> {
+        let Window::Within(span) = goal.window else {
+            return Err(Unfit("keeps windows by time only"));
+        };
+        if goal.counting || goal.removing {
+            return Err(Unfit("neither counts nor removes"));
+        }
+        let Limit::Error(rate) = goal.limit else {
+            return Err(Unfit("lets its memory follow the rate: limit the error instead"));
+        };
+        let slack = match goal.slack {
+            Slack::Time(slack) => slack,
+            Slack::Items(_) => return Err(Unfit("measures its slack in time")),
+            Slack::Unlimited => Span::from_millis(u64::MAX),
+        };
+        let (start, expected) = goal.expected_items.map_or(UNKNOWN, |keys| (keys, keys));
+        let chosen = choices(span, rate.get(), slack, expected)
+            .pick(LEANNESS)
+            .ok_or(Unfit("needs more slack"))?;
+        Ok(TimeLimitedParameters { expected: start.clamp(1, Window::LONGEST), ..chosen })
+    }
+
+    fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
+        let parameters = parameters::read(parameters)?;
+        let k = parameters.slices_per_key;
+        let clock = payload.u64("clock")?;
+        let began = payload.u64_at_most("begin of generation", clock, "at most the clock")?;
+        let received = payload.u64("received")?;
+        let target = payload.u64("target")?;
+        let came = payload.u64_at_most("came", Window::LONGEST, "at most 2^48")?;
+        let jitter = payload.u64("jitter")?;
+        let newest_class = payload.u32("newest class")?;
+        let count = payload.u32("slices")?;
+        if newest_class >= k {
+            let (found, expected) = (newest_class.into(), "below the slices per key");
+            return Err(Error::Field { field: "newest class", found, expected });
+        }
+        if count < k {
+            let expected = "at least the slices per key";
+            return Err(Error::Field { field: "slices", found: count.into(), expected });
+        }
+        let mut slices = VecDeque::new();
+        for age in 0..count {
+            let class = (newest_class + k - age % k) % k;
+            slices.push_back(Slice::read(payload, &parameters, class as usize, clock)?);
+        }
+        let mut filter =
+            Self { parameters, slices, clock, began, received, room: 0, target, came, jitter };
+        filter.room = filter.room_after(0);
+        if received > filter.room {
+            let expected = "at most what the slices have room for";
+            return Err(Error::Field { field: "received", found: received, expected });
+        }
+        if target == 0 || target > filter.slices[0].capacity {
+            let expected = "at least 1, and within the newest slice";
+            return Err(Error::Field { field: "target", found: target, expected });
+        }
+        Ok(filter)
+    }
+}
+
+#[cfg(test)]
+mod tests;

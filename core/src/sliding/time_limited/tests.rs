@@ -1,0 +1,188 @@
+use super::*;
+use crate::hash::remix;
+
+const HOUR: u64 = 3_600_000;
+
+fn planned(rate: f64, expected: u64) -> TimeLimitedParameters {
+    let any = Span::from_millis(u64::MAX);
+    choices(Span::from_millis(10_000), rate, any, expected).pick(1.03).unwrap()
+}
+
+/// Inserts distinct keys at these times.
+fn insert(filter: &mut TimeLimited, times: impl Iterator<Item = u64>, seed: u64) {
+    for (i, now) in (0..).zip(times) {
+        filter.insert_hash(remix(i, seed), Time::from_millis(now));
+    }
+}
+
+#[test]
+fn the_example_of_the_documentation() {
+    let span = Span::from_millis(60_000);
+    let parameters = TimeLimitedParameters { span, turns: 6, expected: 600, ..planned(0.01, 600) };
+    let mut filter = TimeLimited::new(parameters);
+    let slow = (0..700).map(|i| HOUR + 100 * i);
+    insert(&mut filter, slow, 1);
+    let mut targets = vec![filter.target];
+    for i in 0..200_000 {
+        filter.insert_hash(remix(i, 2), Time::from_millis(HOUR + 70_000 + i));
+        if targets.last() != Some(&filter.target) {
+            targets.push(filter.target);
+        }
+    }
+    let expected = [100, 800, 6_400, 10_000];
+    for (target, expected) in targets.iter().zip(expected) {
+        // And an eighth more, because the number changed so much.
+        assert!((expected..=expected * 13 / 10).contains(target), "{targets:?}");
+    }
+}
+
+/// Streams that leap, swing, grow and burst: the error computed from what is stored never exceeds
+/// the promise by more than the luck of one filter, and on the average of several not at all.
+#[test]
+fn the_error_is_kept_at_every_rate() {
+    let leap = |i: u64| if i < 2_000 { 10.0 } else { 0.01 };
+    let mut random = 0;
+    let mut poisson = move |_: u64, _: f64| {
+        random += 1;
+        -((remix(random, 3) >> 11) as f64 / 2_f64.powi(53)).max(1e-9).ln() * 10.0
+    };
+    for rate in [0.1, 1e-3, 1e-5] {
+        let parameters = planned(rate, 1_000);
+        let turn = parameters.turn_millis() as f64;
+        // Half of so many turns slow, half fast.
+        let swing = |turns: f64| {
+            move |_: u64, t: f64| if (t / (turns * turn)).fract() < 0.5 { 10.0 } else { 0.01 }
+        };
+        let growth =
+            |per_turn: f64| move |_: u64, t: f64| (100.0 / per_turn.powf(t / turn)).max(1e-6);
+        let streams: &mut [&mut dyn FnMut(u64, f64) -> f64] = &mut [
+            &mut |_, _| 10.0,
+            &mut poisson,
+            &mut |i, _| leap(i),
+            &mut |i, _| if i < 2_000 { 10.0 } else { 0.0 },
+            &mut swing(0.3),
+            &mut swing(2.0),
+            &mut swing(8.0),
+            &mut swing(40.0),
+            &mut growth(1.1),
+            &mut growth(2.0),
+            &mut growth(9.0),
+            &mut |_, t| 50.0 / 10_f64.powf(4.0 * (t / (5.0 * turn)).fract()),
+        ];
+        for (name, step) in streams.iter_mut().enumerate() {
+            let mut sums = [0.0; 12];
+            for seed in 0..5 {
+                let mut filter = TimeLimited::new(parameters);
+                let mut t = 0.0;
+                for i in 0..30_000 {
+                    t += step(i, t);
+                    filter.insert_hash(remix(i, seed), Time::from_millis(HOUR + t as u64));
+                    // The worst moments are those before a turn, when the generation is full.
+                    if filter.received + 1 == filter.room {
+                        let now = filter.false_positive_rate();
+                        assert!(now <= 1.2 * rate, "{rate}, stream {name}, key {i}: {now}");
+                    }
+                    if i % 2_500 == 2_499 {
+                        sums[i as usize / 2_500] += filter.false_positive_rate();
+                    }
+                }
+            }
+            assert!(sums.iter().all(|sum| *sum <= 5.0 * rate), "{rate}, stream {name}: {sums:?}");
+        }
+    }
+}
+
+/// A key leaves no trace when span and slack have passed, whatever came meanwhile: no slice that it
+/// was written to takes part in a live window.
+#[test]
+fn no_trace_is_left_after_span_and_slack() {
+    for (k, turns) in [(1, 3), (2, 6), (3, 12), (5, 2)] {
+        let parameters = TimeLimitedParameters {
+            slices_per_key: k,
+            turns,
+            bits_per_slice: 4,
+            slice_chance: 0.05,
+            ..planned(0.01, 100)
+        };
+        let forgotten = HOUR + parameters.span.millis() + parameters.slack().millis() + 1;
+        for gap in [1, 7, 100, 999, 4_000, 9_999, 20_000] {
+            let mut filter = TimeLimited::new(parameters);
+            let key = remix(1, 1);
+            filter.insert_hash(key, Time::from_millis(HOUR));
+            let marks: Vec<Probe> = (0..k as usize).map(|class| Probe::new(key, class)).collect();
+            let mut now = HOUR;
+            while now < forgotten {
+                now = (now + gap).min(forgotten);
+                // Not a key, only time: other keys might collide.
+                filter.advance(Time::from_millis(now));
+                filter.slices[0].last = Some(filter.clock);
+                let owed = now - HOUR <= parameters.span.millis();
+                assert!(filter.contains(key, filter.clock) || !owed, "{k} {gap}");
+            }
+            let live = (0..=filter.slices() - k as usize).filter(|&w| filter.is_live(w, now));
+            let newest_trace = filter.slices.iter().position(|s| s.holds(marks[s.class]));
+            let asked = live.max().map_or(0, |window| window + k as usize);
+            assert!(newest_trace.is_none_or(|trace| trace >= asked), "{k} {gap}: {newest_trace:?}");
+        }
+    }
+}
+
+#[test]
+fn slices_return_to_their_number_after_a_rush_and_to_k_when_all_is_calm() {
+    let parameters = planned(1e-3, 1_000);
+    let (k, l) = (parameters.slices_per_key as usize, parameters.turns as usize);
+    let mut filter = TimeLimited::new(parameters);
+    insert(&mut filter, (0..5_000).map(|i| HOUR + 10 * i), 1);
+    assert_eq!(filter.slices(), k + l);
+    let calm = filter.heap_bytes();
+    insert(&mut filter, (0..100_000).map(|i| HOUR + 50_000 + i / 10), 2);
+    assert!(filter.slices() > k + l && filter.heap_bytes() > 20 * calm);
+    insert(&mut filter, (0..20_000).map(|i| HOUR + 60_000 + 10 * i), 3);
+    assert_eq!(filter.slices(), k + l);
+    assert!(filter.heap_bytes() < 2 * calm);
+    insert(&mut filter, (1..30).map(|i| 2 * HOUR + 20_000 * i), 4);
+    assert_eq!(filter.slices(), k);
+    assert!(filter.heap_bytes() < calm);
+}
+
+#[test]
+fn a_key_repeated_for_ever_takes_no_room() {
+    let mut filter = TimeLimited::new(planned(1e-3, 1_000));
+    let before = filter.heap_bytes();
+    for i in 0..1_000_000_u64 {
+        filter.insert_hash(remix(i % 50, 1), Time::from_millis(HOUR + i / 1_000));
+    }
+    assert_eq!(filter.heap_bytes(), before);
+}
+
+#[test]
+fn no_time_is_too_early_too_late_or_too_crowded() {
+    let mut filter = TimeLimited::new(planned(0.01, 10));
+    for now in [0, 0, u64::MAX, 5, u64::MAX, 0] {
+        insert(&mut filter, std::iter::repeat_n(now, 10_000), now ^ 9);
+        assert!(filter.contains_hash(remix(9_999, now ^ 9), Time::ZERO));
+    }
+    let endless = TimeLimitedParameters {
+        span: Span::from_millis(u64::MAX),
+        turns: 1,
+        slices_per_key: 8,
+        ..planned(0.01, 10)
+    };
+    assert_eq!(endless.slack().millis(), u64::MAX - 1);
+    let mut filter = TimeLimited::new(endless);
+    insert(&mut filter, [0, u64::MAX / 2, u64::MAX].into_iter(), 1);
+    assert!((0..3).all(|i| filter.contains_hash(remix(i, 1), Time::ZERO)));
+}
+
+#[test]
+fn choices_keep_rate_and_slack() {
+    for (rate, slack) in [(0.3, 100_000), (0.01, 3_000), (1e-6, 500), (1e-9, 100), (0.01, 1)] {
+        let span = Span::from_millis(10_000);
+        for choice in choices(span, rate, Span::from_millis(slack), 10_000).iter() {
+            assert!(choice.false_positive_rate() <= rate * 1.000_001);
+            assert!(choice.steady_false_positive_rate() <= rate);
+            assert!(choice.slack().millis() <= slack);
+        }
+        assert!(choices(span, rate, Span::from_millis(slack), 10_000).pick(1.03).is_some());
+    }
+}

@@ -1,0 +1,193 @@
+//! `span`: section 7 of *Time-limited Bloom Filter* with the real structure.
+//!
+//! A span of 300 s and one insertion every 0.1 s, 10000 in all, into filters that expect 1000 and
+//! 10000 keys where 3000 come: under- and over-dimensioned. For every error, the pairs (k, l) of
+//! the authors with one bit per slice, and what our planner chooses. The table is their table 2; the
+//! files hold what their figures 1 to 5 show, at every insertion.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow};
+use clap::Args;
+use lately::plan::Goal;
+use lately::sliding::{TimeLimited, TimeLimitedParameters};
+use lately::{ErrorRate, Filter, Hashing, Membership, Seed, Span, Structure, Time, Window};
+
+use crate::table::Table;
+
+/// What to keep.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Write one file per filter into this directory, one line per insertion
+    #[arg(long, value_name = "DIRECTORY")]
+    csv: Option<PathBuf>,
+}
+
+/// Errors with the pairs (k, l) of slices per key and turns that the authors list for them.
+const MENU: &[(f64, &[(u32, u32)])] = &[
+    (0.1, &[(4, 3), (5, 7), (6, 14), (7, 28), (8, 56)]),
+    (0.01, &[(7, 5), (8, 8), (9, 14), (10, 25), (11, 46)]),
+    (0.001, &[(10, 7), (11, 9), (12, 14), (13, 23), (14, 40)]),
+    (1e-4, &[(14, 11), (15, 15), (16, 22), (17, 36), (18, 63)]),
+    (1e-5, &[(17, 13), (18, 16), (19, 22), (20, 33), (21, 54)]),
+];
+
+/// Bits per element of table 2, least and most.
+const TABLE_2: [(u32, u32); 5] = [(10, 13), (19, 24), (26, 35), (32, 45), (41, 56)];
+
+const SPAN: Span = Span::from_millis(300_000);
+const BETWEEN_MILLIS: u64 = 100;
+const INSERTIONS: u64 = 10_000;
+/// Keys within the span once it is full.
+const WITHIN: u64 = SPAN.millis() / BETWEEN_MILLIS;
+
+/// Runs them all; says whether every pair is within the paper's range, every filter returned to
+/// k + l slices, and the planner's choice costs no more than the best pair.
+pub fn span(options: &Options, out: &mut impl Write) -> Result<bool> {
+    let mut all_kept = true;
+    for (&(rate, pairs), range) in MENU.iter().zip(TABLE_2) {
+        let mut table = Table::new(&[
+            "who",
+            "k",
+            "l",
+            "bits",
+            "first",
+            "slices",
+            "most",
+            "slice 0",
+            "bits/element",
+            "heap bits",
+            "error now",
+            "most ever",
+        ]);
+        // What the planner chooses when it is told how many keys come, and when it is not.
+        let mut chosen = Vec::new();
+        for (who, expected_items) in [("told", Some(WITHIN)), ("untold", None)] {
+            let goal = Goal::new(Window::Within(SPAN), ErrorRate::new(rate)?);
+            let goal = Goal { expected_items, ..goal };
+            let choice = TimeLimited::propose(&goal).map_err(|unfit| anyhow!(unfit.0))?;
+            chosen.push((who, choice));
+        }
+        let pair = |&(slices_per_key, turns): &(u32, u32)| TimeLimitedParameters {
+            span: SPAN,
+            slices_per_key,
+            turns,
+            bits_per_slice: 1,
+            slice_chance: 0.5,
+            expected: WITHIN,
+        };
+        let (mut best_pair, mut best_choice) = (f64::INFINITY, f64::INFINITY);
+        for (who, parameters) in pairs.iter().map(|p| ("pair", pair(p))).chain(chosen) {
+            for first in [1_000, 10_000] {
+                let run =
+                    Run::of(TimeLimitedParameters { expected: first, ..parameters }, options)?;
+                // One more if a generation was full just before its time, by chance.
+                let slices = parameters.slices_per_key + parameters.turns + 1;
+                // The table rounds down; whole words and room for one key more cost up to a bit.
+                let (least, most) = (f64::from(range.0), f64::from(range.1) + 2.0);
+                let in_range = run.least >= least && run.most < most;
+                all_kept &= (who != "pair" || in_range) && run.slices <= slices as usize;
+                let best = if who == "pair" { &mut best_pair } else { &mut best_choice };
+                *best = best.min(run.most);
+                table.row(run.cells(who, first));
+            }
+        }
+        all_kept &= best_choice <= best_pair;
+        let (least, most) = range;
+        write!(out, "error {rate}: table 2 says {least} to {most} bits per element; ")?;
+        writeln!(out, "best pair {best_pair:.1}, best choice {best_choice:.1}")?;
+        writeln!(out, "{table}")?;
+    }
+    Ok(all_kept)
+}
+
+/// What came out of one filter.
+struct Run {
+    parameters: TimeLimitedParameters,
+    /// Slices at the end, and at most.
+    slices: usize,
+    most_slices: usize,
+    /// Bits of the newest slice at the end.
+    slice_0: u64,
+    /// Bits of all slices over the elements within the span, over the last tenth of the stream.
+    least: f64,
+    most: f64,
+    /// The whole heap over the elements that the promise covers, at the end.
+    heap: f64,
+    /// The error computed from what is stored, at most over the last tenth, and ever.
+    error: f64,
+    most_error: f64,
+}
+
+impl Run {
+    fn of(parameters: TimeLimitedParameters, options: &Options) -> Result<Self> {
+        let mut csv = options.csv.as_deref().map(|path| csv(path, &parameters)).transpose()?;
+        let mut filter = TimeLimited::new(parameters);
+        let hashing = Hashing::Fast(Seed(1));
+        let mut run = Run {
+            parameters,
+            slices: 0,
+            most_slices: 0,
+            slice_0: 0,
+            least: f64::INFINITY,
+            most: 0.0,
+            heap: 0.0,
+            error: 0.0,
+            most_error: 0.0,
+        };
+        for i in 0..INSERTIONS {
+            let now = Time::from_millis(1_700_000_000_000 + BETWEEN_MILLIS * i);
+            filter.insert_hash(hashing.hash(&i.to_le_bytes()), now);
+            let within = (i + 1).min(WITHIN);
+            let bits = filter.slice_bits() as f64 / within as f64;
+            let error = filter.false_positive_rate();
+            run.slices = filter.slices();
+            run.most_slices = run.most_slices.max(run.slices);
+            run.slice_0 = filter.newest_slice_bits();
+            run.heap = filter.heap_bytes() as f64 * 8.0 / within as f64;
+            run.most_error = run.most_error.max(error);
+            if i >= INSERTIONS / 10 * 9 {
+                run.least = run.least.min(bits);
+                run.most = run.most.max(bits);
+                run.error = run.error.max(error);
+            }
+            if let Some(csv) = &mut csv {
+                let (slices, slice_0, heap) = (run.slices, run.slice_0, run.heap);
+                writeln!(csv, "{i},{slices},{slice_0},{bits:.3},{heap:.3},{error:.4e}")?;
+            }
+        }
+        Ok(run)
+    }
+
+    fn cells(&self, who: &str, first: u64) -> Vec<String> {
+        let TimeLimitedParameters { slices_per_key, turns, bits_per_slice, .. } = self.parameters;
+        vec![
+            who.to_owned(),
+            slices_per_key.to_string(),
+            turns.to_string(),
+            bits_per_slice.to_string(),
+            first.to_string(),
+            self.slices.to_string(),
+            self.most_slices.to_string(),
+            self.slice_0.to_string(),
+            format!("{:.1} .. {:.1}", self.least, self.most),
+            format!("{:.1}", self.heap),
+            format!("{:.2e}", self.error),
+            format!("{:.2e}", self.most_error),
+        ]
+    }
+}
+
+/// A file for a filter, with its heading.
+fn csv(directory: &Path, parameters: &TimeLimitedParameters) -> Result<BufWriter<File>> {
+    let TimeLimitedParameters { slices_per_key, turns, bits_per_slice, expected, .. } = parameters;
+    let name = format!("k{slices_per_key}-l{turns}-b{bits_per_slice}-first{expected}.csv");
+    let path = directory.join(name);
+    fs::create_dir_all(directory)?;
+    let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+    let mut file = BufWriter::new(file);
+    writeln!(file, "insertion,slices,slice_0_bits,bits_per_element,heap_bits_per_element,error")?;
+    Ok(file)
+}
