@@ -66,6 +66,7 @@ class Server:
 
     def connect(self, protocol=2, **options):
         options |= {"host": "127.0.0.1", "port": self.port, "socket_timeout": 60}
+        options = {"password": self.settings.get("requirepass")} | options
         # A test wants to see a connection break, at once.
         options |= {"retry": Retry(NoBackoff(), 0)}
         return redis.Redis(protocol=protocol, **options)

@@ -100,6 +100,8 @@ impl Link {
 
 impl Connection {
     fn open(address: &Address) -> RedisResult<Self> {
+        // Cryptography for `rediss`; an error says that it is installed already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let client = redis::Client::open(address.server.clone())?;
         let mut one = client.get_connection_with_timeout(TIMEOUT)?;
         one.set_read_timeout(Some(TIMEOUT))?;
