@@ -16,6 +16,12 @@ pub trait Blueprint: Debug + Send + Sync {
     /// What the structure will keep.
     fn promise(&self) -> Promise;
 
+    /// How many different keys the promise of false positives holds for; `None` if for any number.
+    /// Structures that neither forget nor grow have such a limit, and beyond it err more often.
+    fn promised_items(&self) -> Option<u64> {
+        None
+    }
+
     /// Bytes on the heap: exactly for structures of fixed size, and for those that adapt, when
     /// they hold what the goal expects.
     fn heap_bytes(&self) -> u64;

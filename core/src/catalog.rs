@@ -9,8 +9,11 @@ use crate::codec::Reader;
 use crate::duplicates::CompactShortHash;
 use crate::error::Error;
 use crate::filter::Filter;
+use crate::growing::{Growing, GrowingLayers, GrowingTails};
 use crate::plan::Goal;
 use crate::sliding::{AgePartitioned, DoubleBuffer, Sliding, TimeLimited};
+use crate::spectral::counters::Bytes;
+use crate::spectral::{self, BlockedParameters, Spectral, SpectralWindow};
 
 /// Every structure, in the order in which they are listed to people.
 pub static CATALOG: &[Row] = &[
@@ -19,6 +22,12 @@ pub static CATALOG: &[Row] = &[
     Row::of::<DoubleBuffer>(),
     Row::of::<CompactShortHash>(),
     Row::of::<TimeLimited>(),
+    Row::of::<Growing>(),
+    Row::of::<GrowingTails>(),
+    Row::of::<GrowingLayers>(),
+    spectral::ROW,
+    Row::of::<Spectral<Bytes, BlockedParameters>>(),
+    Row::of::<SpectralWindow>(),
 ];
 
 /// Reads a filter from its parameters and its payload.

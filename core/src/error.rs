@@ -41,6 +41,32 @@ pub enum Error {
         known: String,
     },
 
+    /// The structure cannot do this; `instead` says what to do.
+    #[error("this filter cannot {operation}; {instead}")]
+    Unsupported {
+        /// What was asked of it.
+        operation: &'static str,
+        /// What to do.
+        instead: &'static str,
+    },
+
+    /// More sightings were to be taken back than were counted. Nothing was changed.
+    #[error("{asked} sightings cannot be taken back from a key counted {found} times")]
+    TooFew {
+        /// How many were to be taken back.
+        asked: u64,
+        /// How often the key was counted.
+        found: u64,
+    },
+
+    /// Two filters were to be combined that were not built alike; build both with the same
+    /// parameters and the same seed.
+    #[error("the filters differ in {differences}; only filters built alike can be combined")]
+    Different {
+        /// Each parameter that differs, with both values.
+        differences: String,
+    },
+
     /// The bytes do not start like a snapshot; check that this is the right file.
     #[error("not a lately snapshot: it does not start with the magic bytes")]
     NotASnapshot,

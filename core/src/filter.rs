@@ -11,10 +11,12 @@
 //! | [`Removing`] | take back an insertion |
 //! | [`Filter`] | membership plus everything the command, the module and snapshots need |
 
+use std::any::Any;
 use std::fmt;
 
 use crate::blueprint::Blueprint;
 use crate::codec::Writer;
+use crate::error::Error;
 use crate::rate::write_percent;
 use crate::window::{Slack, Time, Window};
 
@@ -108,6 +110,45 @@ pub trait Counting {
 
     /// How often the key was seen.
     fn count_hash(&self, hash: u64, now: Time) -> u64;
+
+    /// Whether the key was seen at least so often. Any threshold will do, at any time.
+    fn reaches_hash(&self, hash: u64, threshold: u64, now: Time) -> bool {
+        self.count_hash(hash, now) >= threshold
+    }
+
+    /// Takes back `times` sightings and says how often the key still counts. The caller must only
+    /// take back what was recorded: sightings of a key that merely collides would be another's.
+    fn take_back_hash(&mut self, hash: u64, times: u64, now: Time) -> Result<u64, Error> {
+        let _ = (hash, times, now);
+        Err(Error::Unsupported {
+            operation: "take back sightings",
+            instead: "plan for removing, or count everything anew",
+        })
+    }
+
+    /// The largest count it can tell: a key counted so often may have been seen more often.
+    fn largest_count(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// Whether no count is ever below the truth.
+    fn never_undercounts(&self) -> bool {
+        true
+    }
+
+    /// Adds all that another filter counted: both together then count as one that saw both
+    /// streams. The other must be built alike and its keys hashed alike.
+    fn merge(&mut self, other: &dyn Filter) -> Result<(), Error> {
+        let _ = other;
+        Err(Error::Unsupported { operation: "merge", instead: "choose a spectral structure" })
+    }
+
+    /// Multiplies every count by that of another filter: the size of the join of two relations,
+    /// key by key. The other must be built alike and its keys hashed alike.
+    fn multiply(&mut self, other: &dyn Filter) -> Result<(), Error> {
+        let _ = other;
+        Err(Error::Unsupported { operation: "multiply", instead: "choose a spectral structure" })
+    }
 }
 
 /// Takes back insertions.
@@ -118,7 +159,7 @@ pub trait Removing {
 }
 
 /// Any structure of the catalog, chosen at run time.
-pub trait Filter: Membership + fmt::Debug + Send + Sync {
+pub trait Filter: Membership + fmt::Debug + Send + Sync + Any {
     /// The parameters it was built with; they know its name, its promise and its size.
     fn blueprint(&self) -> &dyn Blueprint;
 
@@ -131,6 +172,11 @@ pub trait Filter: Membership + fmt::Debug + Send + Sync {
 
     /// Writes everything that is not in the blueprint.
     fn write_payload(&self, out: &mut Writer);
+
+    /// This filter as a counter, if it counts, to look at.
+    fn counting(&self) -> Option<&dyn Counting> {
+        None
+    }
 
     /// This filter as a counter, if it counts.
     fn as_counting(&mut self) -> Option<&mut dyn Counting> {

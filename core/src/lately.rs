@@ -82,6 +82,55 @@ impl Lately {
         self.filter.contains_hash(self.hashing.hash(key.as_ref()), now)
     }
 
+    /// Records `times` sightings and says how often the key has now been seen; an error unless it
+    /// was built for [`counting`](Builder::counting).
+    pub fn add(&mut self, key: impl AsRef<[u8]>, times: u64) -> Result<u64, Error> {
+        let hash = self.hashing.hash(key.as_ref());
+        let counter = self.filter.as_counting().ok_or(NO_COUNTER)?;
+        Ok(counter.add_hash(hash, times, Time::ZERO))
+    }
+
+    /// How often the key was seen; an error unless it was built for counting.
+    pub fn count(&self, key: impl AsRef<[u8]>) -> Result<u64, Error> {
+        let counter = self.filter.counting().ok_or(NO_COUNTER)?;
+        Ok(counter.count_hash(self.hashing.hash(key.as_ref()), Time::ZERO))
+    }
+
+    /// Takes back `times` sightings of a key that was seen so often, and says how often it still
+    /// counts; an error unless it was built for counting and [`removing`](Builder::removing).
+    pub fn take_back(&mut self, key: impl AsRef<[u8]>, times: u64) -> Result<u64, Error> {
+        let hash = self.hashing.hash(key.as_ref());
+        let counter = self.filter.as_counting().ok_or(NO_COUNTER)?;
+        counter.take_back_hash(hash, times, Time::ZERO)
+    }
+
+    /// Adds all that another filter counted: then both count as one that saw both streams. An error
+    /// that says in what they differ unless both were built alike, with the same seed.
+    pub fn merge(&mut self, other: &Lately) -> Result<(), Error> {
+        self.check_hashing(other)?;
+        self.filter.as_counting().ok_or(NO_COUNTER)?.merge(&*other.filter)
+    }
+
+    /// Multiplies every count by that of another filter: rows of the join of two relations, key by
+    /// key. An error that says in what they differ unless both were built alike, with the same seed.
+    pub fn multiply(&mut self, other: &Lately) -> Result<(), Error> {
+        self.check_hashing(other)?;
+        self.filter.as_counting().ok_or(NO_COUNTER)?.multiply(&*other.filter)
+    }
+
+    fn check_hashing(&self, other: &Lately) -> Result<(), Error> {
+        let differences = match (self.hashing, other.hashing) {
+            (ours, theirs) if ours == theirs => return Ok(()),
+            (Hashing::Fast(ours), Hashing::Fast(theirs)) => {
+                format!("seed ({} and {})", ours.0, theirs.0)
+            }
+            // Secrets stay secret.
+            (Hashing::Keyed(_), Hashing::Keyed(_)) => "their secret keys".to_owned(),
+            _ => "hashing (one is keyed)".to_owned(),
+        };
+        Err(Error::Different { differences })
+    }
+
     /// How keys become hashes, for callers that hash ahead and use [`filter_mut`](Self::filter_mut).
     pub fn hashing(&self) -> Hashing {
         self.hashing
@@ -102,6 +151,12 @@ impl Lately {
         &mut *self.filter
     }
 }
+
+/// What is said when a filter that does not count is asked to.
+const NO_COUNTER: Error = Error::Unsupported {
+    operation: "count",
+    instead: "build it for counting: `counting()`, or `--count`",
+};
 
 /// Says what is wanted of a [`Lately`].
 #[derive(Debug, Clone)]
@@ -143,6 +198,18 @@ impl Builder {
     /// About how many keys to expect in a window by time or without end; only a hint.
     pub fn expected_items(mut self, items: u64) -> Self {
         self.goal.expected_items = Some(items);
+        self
+    }
+
+    /// It must answer how often, not only whether.
+    pub fn counting(mut self) -> Self {
+        self.goal.counting = true;
+        self
+    }
+
+    /// Insertions must be taken back.
+    pub fn removing(mut self) -> Self {
+        self.goal.removing = true;
         self
     }
 

@@ -13,11 +13,13 @@ pub mod codec;
 pub mod dictionary;
 pub mod duplicates;
 pub mod filter;
+pub mod growing;
 pub mod hash;
 pub mod plan;
 pub mod probability;
 pub mod quantity;
 pub mod sliding;
+pub mod spectral;
 pub mod split_block;
 
 pub use blueprint::{Blueprint, Structure, Unfit};

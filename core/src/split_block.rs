@@ -111,6 +111,17 @@ impl SplitBlock {
         self.blocks.as_slice().as_flattened()
     }
 
+    /// How many blocks there are.
+    pub fn blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// The chance that an unseen key is reported, from the bits set now.
+    pub fn false_positive_rate(&self) -> f64 {
+        let rates = self.blocks.as_slice().iter().map(all_set);
+        rates.sum::<f64>() / self.blocks.len() as f64
+    }
+
     /// The chance that an unseen key is reported by `self` or by `other`, from the bits set now.
     /// Both must have as many blocks: then a key lives at the same place in both.
     pub fn false_positive_rate_with(&self, other: &SplitBlock) -> f64 {

@@ -7,6 +7,8 @@
 mod broken;
 #[path = "contracts/counting.rs"]
 mod counting;
+#[path = "contracts/ever.rs"]
+mod ever;
 #[path = "contracts/membership.rs"]
 mod membership;
 #[path = "contracts/model.rs"]
@@ -18,7 +20,7 @@ mod subjects;
 #[path = "contracts/timed.rs"]
 mod timed;
 
-use broken::{Fault, with_fault};
+use broken::{Fault, ever_with_fault, with_fault};
 use model::{Flaw, model};
 use subjects::{Subject, subjects};
 
@@ -47,6 +49,11 @@ fn must_catch(fault: Fault, contract: fn(&Subject)) {
     must_fail(&with_fault(fault), contract);
 }
 
+/// Demands that a contract fails on a filter with this fault that should remember everything.
+fn must_catch_ever(fault: Fault, contract: fn(&Subject)) {
+    must_fail(&ever_with_fault(fault), contract);
+}
+
 /// Demands that a contract fails on the model with this flaw.
 fn must_catch_flaw(flaw: Flaw, contract: fn(&Subject)) {
     must_fail(&model(flaw), contract);
@@ -71,6 +78,21 @@ fn a_repeat_passes_once_per_window_if_it_must_not_refresh() {
     on_every(Subject::counts_items, membership::passes_once_per_window);
     must_catch(Fault::AlwaysRefreshes, membership::passes_once_per_window);
     must_catch(Fault::Amnesiac, membership::passes_once_per_window);
+}
+
+#[test]
+fn everything_is_remembered_at_every_size_and_errors_stay_rare() {
+    on_every(Subject::remembers_ever, ever::remembers_everything);
+    must_catch_ever(Fault::Amnesiac, ever::remembers_everything);
+    must_catch_ever(Fault::Liar, ever::remembers_everything);
+    must_catch_ever(Fault::BlindEye, ever::remembers_everything);
+}
+
+#[test]
+fn what_is_taken_back_is_gone_and_nothing_else() {
+    on_every(Subject::takes_back, ever::takes_back_what_was_inserted);
+    must_catch_ever(Fault::RemovesAnother, ever::takes_back_what_was_inserted);
+    must_catch_ever(Fault::NeverRemoves, ever::takes_back_what_was_inserted);
 }
 
 #[test]
@@ -124,7 +146,34 @@ fn windows_by_time_are_forgotten_without_an_insertion() {
 
 #[test]
 fn counts_are_never_too_small_and_seldom_too_large() {
-    on_all_and_model(Subject::counts_sightings, counting::never_undercounts);
-    must_catch_flaw(Flaw::Undercounts, counting::never_undercounts);
-    must_catch_flaw(Flaw::Overcounts, counting::never_undercounts);
+    on_all_and_model(Subject::counts_sightings, counting::counts_are_right);
+    must_catch_flaw(Flaw::Undercounts, counting::counts_are_right);
+    must_catch_flaw(Flaw::Overcounts, counting::counts_are_right);
+    must_catch_flaw(Flaw::NeverSlides, counting::counts_are_right);
+}
+
+#[test]
+fn sightings_taken_back_are_gone_and_nothing_else() {
+    on_all_and_model(Subject::takes_back_sightings, counting::takes_back);
+    must_catch_flaw(Flaw::KeepsWhatIsTakenBack, counting::takes_back);
+    must_catch_flaw(Flaw::TakesBackTooMuch, counting::takes_back);
+    must_catch_flaw(Flaw::TakesBackWhatIsNotThere, counting::takes_back);
+}
+
+#[test]
+fn what_cannot_be_taken_back_is_refused() {
+    on_every(Subject::keeps_sightings, counting::refuses_to_take_back);
+    must_catch_flaw(Flaw::TakesBackSecretly, counting::refuses_to_take_back);
+}
+
+#[test]
+fn halves_of_a_stream_merge_into_the_whole() {
+    on_all_and_model(Subject::combines, counting::merges_and_multiplies);
+    must_catch_flaw(Flaw::LosesWhenCombining, counting::merges_and_multiplies);
+}
+
+#[test]
+fn filters_not_built_alike_are_not_combined() {
+    on_all_and_model(Subject::counts_sightings, counting::refuses_to_combine);
+    must_catch_flaw(Flaw::CombinesWithAnything, counting::refuses_to_combine);
 }

@@ -30,7 +30,8 @@ fn heap_bytes_are_the_allocators() {
             let goals =
                 [Window::Last(items), Window::Ever, span].map(|window| Goal::new(window, rate));
             let counting = Goal { counting: true, expected_items: Some(items), ..goals[1] };
-            let accepted = [goals[0], goals[1], goals[2], counting];
+            let sliding = Goal { counting: true, ..goals[0] };
+            let accepted = [goals[0], goals[1], goals[2], counting, sliding];
             let Some(blueprint) = accepted.iter().find_map(|goal| (row.propose)(goal).ok()) else {
                 continue;
             };

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use lately::codec::{self, CHECKSUM_BYTES, HEADER_BYTES, MAGIC};
 use lately::hash::remix;
 use lately::{Error, Filter, Hashing};
-use samples::{HASHING, KEYS, key_hash, moment, samples};
+use samples::{HASHING, KEYS, key_hash, moment, samples, variants};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -41,7 +41,9 @@ fn forge(mut bytes: Vec<u8>) -> Vec<u8> {
 /// The snapshot of every sample.
 fn snapshots() -> Vec<(&'static str, Vec<u8>)> {
     let snapshot = |filter: &dyn Filter| codec::save(filter, HASHING);
-    samples().iter().map(|(row, filter)| (row.name, snapshot(&**filter))).collect()
+    let samples = samples().into_iter().map(|(_, filter)| filter);
+    let named = |filter: Box<dyn Filter>| (filter.blueprint().structure(), snapshot(&*filter));
+    samples.chain(variants()).map(named).collect()
 }
 
 /// Uses a filter that a forged snapshot gave: answers may be anything, but they must come.
@@ -50,6 +52,13 @@ fn exercise(mut filter: Box<dyn Filter>) {
         filter.contains_hash(key_hash(i), moment(i));
         filter.insert_hash(key_hash(i), moment(i));
         filter.insert_new_hash(key_hash(i + 7), moment(i));
+    }
+    if let Some(counter) = filter.as_counting() {
+        for i in 0..8 {
+            counter.add_hash(key_hash(i), 1 << (8 * i), moment(i));
+            counter.count_hash(key_hash(i), moment(i));
+            let _ = counter.take_back_hash(key_hash(i), 2, moment(i));
+        }
     }
     filter.false_positive_rate();
     codec::save(&*filter, HASHING);

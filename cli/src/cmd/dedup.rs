@@ -13,7 +13,7 @@ use lately::{Lately, Time};
 
 use super::Ended;
 use crate::args::Dedup;
-use crate::input::{Chunk, Event, Next, Stream};
+use crate::input::{Chunk, Event, Stream};
 use crate::judge::{Judge, Repeats, Seen};
 use crate::output::{self, Output};
 use crate::printer::{Pace, Printer};
@@ -117,13 +117,11 @@ impl Session {
         progress: &Progress,
     ) -> anyhow::Result<anyhow::Result<()>> {
         loop {
-            let event = match stream.next() {
-                Next::Event(event) => Some(event),
-                Next::Wait => {
-                    self.printer.flush()?;
-                    stream.wait(self.checkpoints.as_ref().map(|checkpoints| checkpoints.due))
-                }
-            };
+            let mut event = stream.ready();
+            if event.is_none() {
+                self.printer.flush()?;
+                event = stream.wait(self.checkpoints.as_ref().map(|checkpoints| checkpoints.due));
+            }
             match event {
                 Some(Event::Chunk(chunk)) => {
                     self.take(&chunk)?;

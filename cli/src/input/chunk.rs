@@ -43,8 +43,8 @@ impl Chunk {
     /// within a core's own cache when the records are judged and written.
     const BYTES: usize = 256 << 10;
 
-    pub(crate) fn new() -> Box<Self> {
-        Box::new(Self {
+    pub(crate) fn new() -> Self {
+        Self {
             bytes: Vec::new(),
             filled: 0,
             fresh: 0,
@@ -52,7 +52,7 @@ impl Chunk {
             origin: "".into(),
             before: 0,
             now: Time::ZERO,
-        })
+        }
     }
 
     /// Becomes the successor of a chunk whose records end at `end`: takes over what follows them.

@@ -24,12 +24,12 @@ const AHEAD: usize = 2;
 pub(crate) struct Feeder {
     recipe: Recipe,
     events: Sender<Event>,
-    used: Receiver<Box<Chunk>>,
+    used: Receiver<Chunk>,
     /// How many chunks there are, and how many there may be.
     chunks: usize,
     most: usize,
     /// Chunks of files that have ended.
-    idle: Vec<Box<Chunk>>,
+    idle: Vec<Chunk>,
     progress: Arc<AtomicU64>,
 }
 
@@ -38,14 +38,14 @@ struct Feed {
     source: Source,
     parser: Box<dyn Parser>,
     /// Being filled.
-    chunk: Box<Chunk>,
+    chunk: Chunk,
 }
 
 impl Feeder {
     pub(crate) fn new(
         recipe: Recipe,
         events: Sender<Event>,
-        used: Receiver<Box<Chunk>>,
+        used: Receiver<Chunk>,
         progress: Arc<AtomicU64>,
     ) -> Self {
         Self { recipe, events, used, chunks: 0, most: AHEAD, idle: vec![], progress }
@@ -150,7 +150,7 @@ impl Feeder {
     }
 
     /// A chunk to fill: waits until one was judged if there are enough.
-    fn chunk(&mut self) -> anyhow::Result<Box<Chunk>> {
+    fn chunk(&mut self) -> anyhow::Result<Chunk> {
         if let Some(idle) = self.idle.pop() {
             return Ok(idle);
         }

@@ -20,7 +20,7 @@ pub(crate) use chunk::{Chunk, Records};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Instant;
 
 use crate::records::Recipe;
@@ -43,7 +43,7 @@ impl Files {
         }
         let size = |path: &PathBuf| {
             let metadata = path.metadata().ok()?;
-            metadata.is_file().then(|| metadata.len())
+            metadata.is_file().then_some(metadata.len())
         };
         self.paths.iter().map(size).sum()
     }
@@ -54,25 +54,18 @@ pub(crate) struct Stream {
     events: Receiver<Event>,
     /// Kept so that others can interrupt, and so that waiting never fails.
     sender: Sender<Event>,
-    spare: Sender<Box<Chunk>>,
+    spare: Sender<Chunk>,
     progress: Arc<AtomicU64>,
 }
 
 /// What happens while one waits for records.
 pub(crate) enum Event {
     /// Records arrived.
-    Chunk(Box<Chunk>),
+    Chunk(Chunk),
     /// There are no more; or why they cannot be read.
     End(anyhow::Result<()>),
     /// Someone asked to stop here.
     Stop,
-}
-
-/// What there is to do.
-pub(crate) enum Next {
-    Event(Event),
-    /// Nothing at this moment: time to hand on what is held back.
-    Wait,
 }
 
 impl Stream {
@@ -87,26 +80,24 @@ impl Stream {
         Self { events, sender, spare, progress }
     }
 
-    /// What is there already, without waiting.
-    pub(crate) fn next(&self) -> Next {
-        match self.events.try_recv() {
-            Ok(event) => Next::Event(event),
-            Err(TryRecvError::Empty | TryRecvError::Disconnected) => Next::Wait,
-        }
+    /// What has happened already, without waiting.
+    pub(crate) fn ready(&self) -> Option<Event> {
+        self.events.try_recv().ok()
     }
 
-    /// What comes next, if it comes before the deadline.
+    /// What happens next, if it happens before the deadline.
     pub(crate) fn wait(&self, deadline: Option<Instant>) -> Option<Event> {
-        let Some(deadline) = deadline else { return self.events.recv().ok() };
-        let left = deadline.saturating_duration_since(Instant::now());
-        match self.events.recv_timeout(left) {
-            Ok(event) => Some(event),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
+        match deadline {
+            None => self.events.recv().ok(),
+            Some(deadline) => {
+                let left = deadline.saturating_duration_since(Instant::now());
+                self.events.recv_timeout(left).ok()
+            }
         }
     }
 
     /// Gives a chunk back to be filled again.
-    pub(crate) fn recycle(&self, chunk: Box<Chunk>) {
+    pub(crate) fn recycle(&self, chunk: Chunk) {
         // A reading thread that has ended needs no more.
         let _ = self.spare.send(chunk);
     }

@@ -21,7 +21,7 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
-    /// Thousandths of this unit in a millisecond.
+    /// Thousandths of this unit in a millisecond; `whole` is a number of it.
     fn thousandths(self, whole: i64) -> i128 {
         match self {
             Unit::S => 1,
@@ -29,9 +29,9 @@ impl Unit {
             Unit::Us => 1_000_000,
             Unit::Ns => 1_000_000_000,
             Unit::Auto => match whole.unsigned_abs() {
-                0..100_000_000_000 => 1,
-                0..100_000_000_000_000 => 1_000,
-                0..100_000_000_000_000_000 => 1_000_000,
+                ..100_000_000_000 => 1,
+                100_000_000_000..100_000_000_000_000 => 1_000,
+                100_000_000_000_000..100_000_000_000_000_000 => 1_000_000,
                 _ => 1_000_000_000,
             },
         }

@@ -45,6 +45,18 @@ impl<T: Copy + Default> Aligned<T> {
         &mut self.items[self.offset..][..len]
     }
 
+    /// One item.
+    #[inline(always)]
+    pub fn item(&self, index: usize) -> T {
+        self.items[self.offset + index]
+    }
+
+    /// One item, to write.
+    #[inline(always)]
+    pub fn item_mut(&mut self, index: usize) -> &mut T {
+        &mut self.items[self.offset + index]
+    }
+
     /// The items of a range. One check instead of the two of a range of [`as_slice`](Self::as_slice).
     #[inline(always)]
     pub fn range(&self, range: Range<usize>) -> &[T] {

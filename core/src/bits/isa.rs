@@ -32,6 +32,9 @@ pub trait Isa: Copy {
     /// Spreads the low bits of `word` to the places set in `mask` (`pdep`).
     fn deposit(self, word: u64, mask: u64) -> u64;
 
+    /// Bit `slot` of every word, the first word's lowest. At most 64 words.
+    fn column(self, words: &[u64], slot: u32) -> u64;
+
     /// The slots whose value is not `value`, which has no bits beyond the planes.
     fn differing(self, planes: &[Plane], value: u64) -> u64;
 
@@ -140,6 +143,13 @@ mod tests {
                 let differing =
                     (0..64).fold(0, |set, slot| set | u64::from(values[slot] != wanted) << slot);
                 assert_eq!(isa.differing(&planes, wanted), differing);
+            }
+        }
+        for count in 0..20 {
+            let words: Vec<u64> = (0..count).map(|_| draw()).collect();
+            for slot in 0..64 {
+                let bits = words.iter().rev().fold(0, |bits, word| bits << 1 | word >> slot & 1);
+                assert_eq!(isa.column(&words, slot), bits);
             }
         }
         assert_eq!(isa.extract(u64::MAX, 0), 0);

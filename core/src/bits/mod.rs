@@ -7,6 +7,7 @@ mod packed;
 pub(crate) mod planes;
 mod prefetch;
 mod scalar;
+mod strings;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
@@ -18,5 +19,6 @@ pub use packed::Packed;
 pub use planes::Plane;
 pub use prefetch::prefetch;
 pub use scalar::Scalar;
+pub use strings::{BitReader, BitWriter, move_bits_up, read_bits, write_bits};
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::Avx2;

@@ -41,6 +41,11 @@ impl Isa for Scalar {
     }
 
     #[inline(always)]
+    fn column(self, words: &[u64], slot: u32) -> u64 {
+        words.iter().rev().fold(0, |bits, word| bits << 1 | word >> slot & 1)
+    }
+
+    #[inline(always)]
     fn differing(self, planes: &[Plane], value: u64) -> u64 {
         let mut differing = 0;
         for (bit, plane) in planes.iter().enumerate() {

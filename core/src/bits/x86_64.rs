@@ -42,6 +42,12 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
+    fn column(self, words: &[u64], slot: u32) -> u64 {
+        // SAFETY: `self` exists only if AVX2 was detected.
+        unsafe { column(words, slot) }
+    }
+
+    #[inline(always)]
     fn differing(self, planes: &[Plane], value: u64) -> u64 {
         // SAFETY: `self` exists only if AVX2 was detected.
         unsafe { differing(planes, value) }
@@ -75,6 +81,35 @@ fn with_features<R>(operation: impl FnOnce() -> R) -> R {
 /// Planes in a vector. The last vector overlaps the one before it, so that no plane is left over;
 /// fewer planes are scalar.
 const LANES: usize = 4;
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn column(words: &[u64], slot: u32) -> u64 {
+    let Some(last) = words.last_chunk::<LANES>() else {
+        return Scalar.column(&words[..words.len() % LANES], slot);
+    };
+    // The wanted bit of each lane becomes the sign, and the signs are collected.
+    let shift = _mm_cvtsi64_si128(63 - i64::from(slot));
+    let lanes = |four: &[u64; LANES]| {
+        // SAFETY: four words are 32 readable bytes; the load may be unaligned.
+        let words = unsafe { _mm256_loadu_si256(four.as_ptr().cast()) };
+        _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_sll_epi64(words, shift))) as u64
+    };
+    let last = lanes(last) << (words.len() - LANES);
+    // The usual widths without a loop, as in `differing`.
+    match words[..words.len() - 1].as_chunks().0 {
+        [] => last,
+        [first] => last | lanes(first),
+        [first, second] => last | lanes(first) | lanes(second) << LANES,
+        [first, second, third] => {
+            last | lanes(first) | lanes(second) << LANES | lanes(third) << (2 * LANES)
+        }
+        more => {
+            let more = more.iter().enumerate();
+            more.fold(last, |bits, (index, four)| bits | lanes(four) << (LANES * index))
+        }
+    }
+}
 
 #[inline]
 #[target_feature(enable = "avx2")]

@@ -2,9 +2,12 @@
 
 use std::collections::HashSet;
 
+use std::sync::Arc;
+
 use lately::codec::Writer;
 use lately::duplicates::CompactShortHashParameters;
-use lately::{Blueprint, Filter, Membership, Seed, Time};
+use lately::growing::GrowingParameters;
+use lately::{Blueprint, Filter, Membership, Removing, Seed, Time};
 
 use crate::subjects::Subject;
 
@@ -33,6 +36,10 @@ pub enum Fault {
     Optimist,
     /// Saves itself empty.
     LosesStateOnSave,
+    /// Removes another key too.
+    RemovesAnother,
+    /// Removes nothing.
+    NeverRemoves,
 }
 
 const WINDOW: u64 = 200;
@@ -44,11 +51,20 @@ pub fn with_fault(fault: Fault) -> Subject {
         Fault::OffByOne => CompactShortHashParameters { window: WINDOW - 1, ..promised },
         _ => promised,
     };
-    let honest = Subject::of(Box::new(promised));
+    broken(fault, Subject::of(Box::new(promised)), Arc::new(kept))
+}
+
+/// The same for a filter that promises to remember everything.
+pub fn ever_with_fault(fault: Fault) -> Subject {
+    let kept = GrowingParameters::with_error(0.01, 10_000, true).unwrap();
+    broken(fault, Subject::of(Box::new(kept)), Arc::new(kept))
+}
+
+fn broken(fault: Fault, honest: Subject, kept: Arc<dyn Blueprint>) -> Subject {
     Subject {
         label: format!("{fault:?}"),
         build: Box::new(move |_| {
-            let inner = kept.allocate(Seed(0));
+            let (kept, inner) = (kept.clone(), kept.allocate(Seed(0)));
             Box::new(Broken { fault, kept, inner, steps: 0, ever: HashSet::new() })
         }),
         ..honest
@@ -58,7 +74,7 @@ pub fn with_fault(fault: Fault) -> Subject {
 #[derive(Debug)]
 struct Broken {
     fault: Fault,
-    kept: CompactShortHashParameters,
+    kept: Arc<dyn Blueprint>,
     inner: Box<dyn Filter>,
     steps: u64,
     ever: HashSet<u64>,
@@ -141,5 +157,24 @@ impl Filter for Broken {
             Fault::LosesStateOnSave => self.kept.allocate(Seed(0)).write_payload(out),
             _ => self.inner.write_payload(out),
         }
+    }
+
+    fn as_removing(&mut self) -> Option<&mut dyn Removing> {
+        self.inner.as_removing().is_some().then_some(self)
+    }
+}
+
+impl Removing for Broken {
+    fn remove_hash(&mut self, hash: u64) -> bool {
+        self.ever.remove(&hash);
+        if self.fault == Fault::NeverRemoves {
+            return true;
+        }
+        let another = self.ever.iter().next().copied();
+        let removing = self.inner.as_removing().expect("asked before");
+        if let (Fault::RemovesAnother, Some(another)) = (self.fault, another) {
+            removing.remove_hash(another);
+        }
+        removing.remove_hash(hash)
     }
 }

@@ -2,10 +2,14 @@
 //!
 //! It shows that the contracts of abilities can be kept at all, and that they notice when not.
 
-use std::collections::HashMap;
+use std::any::Any;
+use std::collections::{HashMap, HashSet};
 
 use lately::codec::Writer;
-use lately::{Blueprint, Counting, Filter, Membership, Promise, Seed, Slack, Span, Time, Window};
+use lately::{
+    Blueprint, Counting, Error, Filter, Membership, Promise, Removing, Seed, Slack, Span, Time,
+    Window,
+};
 use testkit::oracle::{Counts, Within};
 
 use crate::subjects::Subject;
@@ -25,6 +29,20 @@ pub enum Flaw {
     Undercounts,
     /// Adds two where it should add one for one key in ten.
     Overcounts,
+    /// Promises a window by count, and counts everything.
+    NeverSlides,
+    /// Does not take back one time in ten.
+    KeepsWhatIsTakenBack,
+    /// Takes back one more than it should one time in ten.
+    TakesBackTooMuch,
+    /// Pretends to take back what was never there.
+    TakesBackWhatIsNotThere,
+    /// Says that it cannot take back, and does.
+    TakesBackSecretly,
+    /// Loses one key in ten when it is merged or multiplied.
+    LosesWhenCombining,
+    /// Merges with filters of any kind.
+    CombinesWithAnything,
 }
 
 const SPAN: Span = Span::from_millis(100);
@@ -45,12 +63,11 @@ impl Blueprint for ModelBlueprint {
     }
 
     fn promise(&self) -> Promise {
-        Promise {
-            window: Window::Within(SPAN),
-            slack: Slack::Time(Span::from_millis(0)),
-            false_positives: 0.001,
-            false_negatives: 0.0,
-        }
+        let (window, slack) = match self.flaw {
+            Flaw::NeverSlides => (Window::Last(200), Slack::Items(0)),
+            _ => (Window::Within(SPAN), Slack::Time(Span::from_millis(0))),
+        };
+        Promise { window, slack, false_positives: 0.001, false_negatives: 0.0 }
     }
 
     fn heap_bytes(&self) -> u64 {
@@ -75,6 +92,7 @@ impl Blueprint for ModelBlueprint {
             stamps: HashMap::new(),
             counts: Counts::new(),
             additions: 0,
+            is_product: false,
         })
     }
 }
@@ -87,6 +105,7 @@ struct Model {
     stamps: HashMap<u64, u64>,
     counts: Counts,
     additions: u64,
+    is_product: bool,
 }
 
 impl Membership for Model {
@@ -105,6 +124,9 @@ impl Membership for Model {
     }
 
     fn contains_hash(&self, hash: u64, now: Time) -> bool {
+        if self.counts.count(hash) > 0 {
+            return true;
+        }
         match self.blueprint.flaw {
             Flaw::SleepsWhenIdle => self.seen.contains(hash, self.seen.clock_ms()),
             _ => self.seen.contains(hash, now.millis()),
@@ -127,6 +149,62 @@ impl Counting for Model {
     fn count_hash(&self, hash: u64, _now: Time) -> u64 {
         self.counts.count(hash)
     }
+
+    fn take_back_hash(&mut self, hash: u64, times: u64, _now: Time) -> Result<u64, Error> {
+        let found = self.counts.count(hash);
+        if times > found && self.blueprint.flaw != Flaw::TakesBackWhatIsNotThere {
+            return Err(Error::TooFew { asked: times, found });
+        }
+        self.additions += 1;
+        let taken = match self.blueprint.flaw {
+            Flaw::KeepsWhatIsTakenBack if self.additions.is_multiple_of(10) => 0,
+            Flaw::TakesBackTooMuch if self.additions.is_multiple_of(10) => times + 1,
+            _ => times,
+        };
+        self.counts.remove(hash, taken.min(found));
+        match self.blueprint.flaw {
+            Flaw::TakesBackSecretly => {
+                Err(Error::Unsupported { operation: "take back", instead: "count again" })
+            }
+            _ => Ok(self.counts.count(hash)),
+        }
+    }
+
+    fn merge(&mut self, other: &dyn Filter) -> Result<(), Error> {
+        self.combine(other, |ours, theirs| ours + theirs)
+    }
+
+    fn multiply(&mut self, other: &dyn Filter) -> Result<(), Error> {
+        self.combine(other, |ours, theirs| ours * theirs)?;
+        self.is_product = true;
+        Ok(())
+    }
+}
+
+impl Model {
+    fn combine(&mut self, other: &dyn Filter, by: fn(u64, u64) -> u64) -> Result<(), Error> {
+        let flaw = self.blueprint.flaw;
+        let Some(other) = (other as &dyn Any).downcast_ref::<Model>() else {
+            let differences = "structure".to_owned();
+            let refused = Err(Error::Different { differences });
+            return if flaw == Flaw::CombinesWithAnything { Ok(()) } else { refused };
+        };
+        let mut combined = Counts::new();
+        let keys = self.counts.iter().chain(other.counts.iter()).map(|(key, _)| key);
+        for key in keys.collect::<HashSet<u64>>() {
+            if flaw != Flaw::LosesWhenCombining || !key.is_multiple_of(10) {
+                combined.add(key, by(self.counts.count(key), other.counts.count(key)));
+            }
+        }
+        self.counts = combined;
+        Ok(())
+    }
+}
+
+impl Removing for Model {
+    fn remove_hash(&mut self, hash: u64) -> bool {
+        self.take_back_hash(hash, 1, Time::ZERO).is_ok()
+    }
 }
 
 impl Filter for Model {
@@ -144,7 +222,16 @@ impl Filter for Model {
 
     fn write_payload(&self, _out: &mut Writer) {}
 
+    fn counting(&self) -> Option<&dyn Counting> {
+        Some(self)
+    }
+
     fn as_counting(&mut self) -> Option<&mut dyn Counting> {
         Some(self)
+    }
+
+    fn as_removing(&mut self) -> Option<&mut dyn Removing> {
+        let cannot = self.is_product || self.blueprint.flaw == Flaw::TakesBackSecretly;
+        if cannot { None } else { Some(self) }
     }
 }

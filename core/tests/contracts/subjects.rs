@@ -2,6 +2,7 @@
 
 use lately::catalog::CATALOG;
 use lately::plan::Goal;
+use lately::spectral::{BlockedParameters, Rule, SpectralParameters, Storage};
 use lately::{Blueprint, ErrorRate, Filter, Memory, Promise, Seed, Slack, Span, Window};
 
 /// A way to build filters that all make the same promise.
@@ -15,8 +16,13 @@ pub struct Subject {
     /// Cache lines that an operation touches: slow structures get shorter streams.
     pub lines: f64,
     /// Builds an empty one with this seed.
-    pub build: Box<dyn Fn(u64) -> Box<dyn Filter>>,
+    pub build: Build,
+    /// Builds an empty one that is not built alike.
+    pub stranger: Build,
 }
+
+/// Builds an empty filter with a seed.
+pub type Build = Box<dyn Fn(u64) -> Box<dyn Filter>>;
 
 impl Subject {
     pub fn of(blueprint: Box<dyn Blueprint>) -> Self {
@@ -26,6 +32,10 @@ impl Subject {
             planned_bytes: (!blueprint.adapts()).then(|| blueprint.heap_bytes()),
             lines: blueprint.lines_touched(),
             build: Box::new(move |seed| blueprint.build(Seed(seed)).unwrap()),
+            stranger: Box::new(|seed| {
+                let rule = Rule::MinimumSelection;
+                SpectralParameters::with_error(77, 0.05, rule).allocate(Seed(seed))
+            }),
         }
     }
 
@@ -39,9 +49,35 @@ impl Subject {
         matches!(self.promise.window, Window::Within(_))
     }
 
+    /// Whether it never forgets anything.
+    pub fn remembers_ever(&self) -> bool {
+        self.promise.window == Window::Ever && self.promise.false_negatives == 0.0
+    }
+
+    /// Whether it never forgets anything but what is taken back.
+    pub fn takes_back(&self) -> bool {
+        self.remembers_ever() && (self.build)(0).as_removing().is_some()
+    }
+
     /// Whether it says how often.
     pub fn counts_sightings(&self) -> bool {
         (self.build)(0).as_counting().is_some()
+    }
+
+    /// Whether it says how often, and can take back.
+    pub fn takes_back_sightings(&self) -> bool {
+        self.counts_sightings() && (self.build)(0).as_removing().is_some()
+    }
+
+    /// Whether it says how often, and cannot take back.
+    pub fn keeps_sightings(&self) -> bool {
+        self.counts_sightings() && !self.takes_back_sightings()
+    }
+
+    /// Whether it says how often, and can be combined with another.
+    pub fn combines(&self) -> bool {
+        let other = (self.build)(0);
+        (self.build)(0).as_counting().is_some_and(|counter| counter.merge(&*other).is_ok())
     }
 
     /// Insertions for a contract that must see many windows go by.
@@ -81,8 +117,32 @@ pub fn subjects() -> Vec<Subject> {
     let goals = goals();
     let rows = CATALOG.iter();
     rows.flat_map(|row| goals.iter().filter_map(|goal| (row.propose)(goal).ok()))
+        .chain(rules_and_storages())
         .map(Subject::of)
         .collect()
+}
+
+/// Spectral filters that no goal proposes: every rule and every storage.
+fn rules_and_storages() -> Vec<Box<dyn Blueprint>> {
+    let planned = SpectralParameters::with_error(5_000, 0.05, Rule::MinimumSelection);
+    let second_width = planned.rows.width / 2;
+    let rules = [
+        Rule::MinimalIncrease,
+        Rule::RecurringMinimum { second_width },
+        Rule::MarkedRecurringMinimum { second_width },
+    ];
+    let mut blueprints: Vec<Box<dyn Blueprint>> = Vec::new();
+    for storage in Storage::ALL {
+        blueprints.push(Box::new(SpectralParameters { storage, ..planned }));
+    }
+    for rule in rules {
+        blueprints.push(Box::new(SpectralParameters { rule, ..planned }));
+    }
+    let blocked = BlockedParameters::with_error(5_000, 0.05, rules[2]);
+    blueprints.push(Box::new(blocked));
+    let storage = Storage::StringArray;
+    blueprints.push(Box::new(SpectralParameters { rule: rules[0], storage, ..planned }));
+    blueprints
 }
 
 /// Windows around the sizes where structures change: one item, one bin, a few bins, many.
@@ -104,7 +164,14 @@ pub fn goals() -> Vec<Goal> {
         goals.push(Goal::new(Window::Ever, rate(error)));
         goals.push(Goal { removing: true, ..Goal::new(Window::Ever, rate(error)) });
         let counting = Goal { counting: true, ..Goal::new(Window::Ever, rate(error)) };
-        goals.push(Goal { expected_items: Some(5_000), ..counting });
+        let counting = Goal { expected_items: Some(5_000), ..counting };
+        goals.push(counting);
+        goals.push(Goal { removing: true, ..counting });
     }
+    for window in [1, 100, 3_000] {
+        goals.push(Goal { counting: true, ..Goal::new(Window::Last(window), rate(0.01)) });
+    }
+    let counting = Goal { counting: true, ..Goal::new(Window::Ever, Memory::from_bytes(50_000)) };
+    goals.push(Goal { expected_items: Some(5_000), ..counting });
     goals
 }

@@ -3,6 +3,7 @@
 
 use lately::catalog::{CATALOG, Row};
 use lately::plan::Goal;
+use lately::spectral::{Rule, SpectralParameters, Storage};
 use lately::{Blueprint, ErrorRate, Filter, Hashing, Seed, Span, Time, Window};
 
 /// How the keys of all samples are hashed.
@@ -18,11 +19,27 @@ pub fn samples() -> Vec<(&'static Row, Box<dyn Filter>)> {
 
 /// The sample of one row.
 pub fn sample(row: &Row) -> Box<dyn Filter> {
-    let mut filter = blueprint(row).build(HASHING.structure_seed()).unwrap();
+    filled(&*blueprint(row))
+}
+
+fn filled(blueprint: &dyn Blueprint) -> Box<dyn Filter> {
+    let mut filter = blueprint.build(HASHING.structure_seed()).unwrap();
     for i in 0..KEYS {
         filter.insert_hash(key_hash(i), moment(i));
     }
     filter
+}
+
+/// Filters that differ from the sample of their row in what their snapshots hold or how they are
+/// stored.
+#[allow(dead_code)]
+pub fn variants() -> Vec<Box<dyn Filter>> {
+    let planned = SpectralParameters::with_error(20, 0.3, Rule::MinimumSelection);
+    let rule = Rule::MarkedRecurringMinimum { second_width: 10 };
+    let storages = [Storage::StringArray, Storage::Serial, Storage::Fixed8];
+    let storages = storages.map(|storage| SpectralParameters { storage, ..planned });
+    let rules = [SpectralParameters { rule, ..planned }];
+    storages.into_iter().chain(rules).map(|parameters| filled(&parameters)).collect()
 }
 
 /// The hash of the i-th key of a sample; every third repeats the one 50 before it.
@@ -43,7 +60,8 @@ fn blueprint(row: &Row) -> Box<dyn Blueprint> {
     let timed = Goal::new(Window::Within(Span::from_millis(1_000)), rate);
     let growing = Goal::new(Window::Ever, rate);
     let counting = Goal { counting: true, expected_items: Some(200), ..growing };
-    let goals = [counted, timed, growing, counting];
+    let counted_often = Goal { counting: true, ..counted };
+    let goals = [counted, timed, growing, counting, counted_often];
     goals
         .iter()
         .find_map(|goal| (row.propose)(goal).ok())

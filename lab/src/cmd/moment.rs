@@ -22,7 +22,7 @@ use crate::table::Table;
 #[derive(Debug, Args)]
 pub struct Options {
     /// False positives to count per line; 10000 tell a difference of 1%
-    #[arg(long, default_value_t = 20_000)]
+    #[arg(long, default_value_t = 10_000)]
     hits: u64,
     /// The smallest rate to measure; each step of ten takes ten times as long
     #[arg(long, default_value_t = 1e-5)]

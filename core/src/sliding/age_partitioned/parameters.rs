@@ -93,6 +93,7 @@ impl Blueprint for AgePartitionedParameters {
 
     fn fields(&self) -> Vec<(&'static str, String)> {
         vec![
+            ("window", self.window().to_string()),
             ("generation", self.generation.to_string()),
             ("slices per key", self.slices_per_key.to_string()),
             ("slices per class", self.slices_per_class.to_string()),

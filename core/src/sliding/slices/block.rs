@@ -43,7 +43,7 @@ impl BlockShape {
     /// holds `items` keys. Exact for every size.
     ///
     /// Given how many keys share the block, its words are independent, and for each the chance is a
-    /// sum of terms `a q^keys` (see [`word_terms`]); so it is for their product. Every key is in the
+    /// sum of terms `a q^keys` (see `word_terms`); so it is for their product. Every key is in the
     /// block with chance `1 / blocks`, which makes of the term `a (1 - (1 - q) / blocks)^items`.
     pub fn chance(self, items: u64, blocks: u64) -> f64 {
         let mut terms = vec![(1.0, 1.0)];

@@ -42,7 +42,8 @@ pub fn choices(
         let fewest = span.millis().div_ceil(longest).min(MOST_TURNS.into()) as u32;
         let more = TURNS.into_iter().filter(|&turns| turns > fewest);
         for turns in more.chain([fewest]) {
-            let each = rate / (f64::from(turns) + BEYOND);
+            // A trifle less, because powers and roots round.
+            let each = (1.0 - 1e-12) * rate / (f64::from(turns) + BEYOND);
             let slice_chance = each.powf(1.0 / f64::from(slices_per_key));
             for bits_per_slice in BlockShape::bits_worth_trying(slice_chance) {
                 let choice = TimeLimitedParameters {

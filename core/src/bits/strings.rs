@@ -1,0 +1,190 @@
+//! Bit strings of any length at any position of an array of words.
+//!
+//! Bits are numbered from the lowest of the first word on, like in [`Packed`](super::Packed). With
+//! two words, bits 60..70 are the four highest of the first and the six lowest of the second.
+
+/// The `count` bits from `position` on, at most 64.
+///
+/// # Panics
+///
+/// If the word after the one that holds `position` is not there: keep a spare one at the end.
+#[inline]
+pub fn read_bits(words: &[u64], position: usize, count: u32) -> u64 {
+    debug_assert!(count <= 64);
+    let (word, shift) = (position / 64, (position % 64) as u32);
+    // Shifting by 64 - shift in two steps, because shift may be 0.
+    let bits = words[word] >> shift | (words[word + 1] << 1) << (63 - shift);
+    bits & mask(count)
+}
+
+/// Replaces the `count` bits from `position` on, at most 64; higher bits of `value` are ignored.
+///
+/// # Panics
+///
+/// If the words end before the bits do.
+#[inline]
+pub fn write_bits(words: &mut [u64], position: usize, count: u32, value: u64) {
+    debug_assert!(count <= 64);
+    let (word, shift) = (position / 64, (position % 64) as u32);
+    let (mask, value) = (mask(count), value & mask(count));
+    words[word] = words[word] & !(mask << shift) | value << shift;
+    if shift + count > 64 {
+        let done = 64 - shift;
+        words[word + 1] = words[word + 1] & !(mask >> done) | value >> done;
+    }
+}
+
+/// Copies `count` bits to a higher position; the two may overlap.
+///
+/// # Panics
+///
+/// If the words end before the bits do, or without a spare word after those that are read.
+pub fn move_bits_up(words: &mut [u64], from: usize, to: usize, count: usize) {
+    debug_assert!(from <= to);
+    let mut left = count;
+    while left > 0 {
+        let step = left.min(64);
+        left -= step;
+        let bits = read_bits(words, from + left, step as u32);
+        write_bits(words, to + left, step as u32, bits);
+    }
+}
+
+#[inline]
+fn mask(count: u32) -> u64 {
+    if count == 0 { 0 } else { u64::MAX >> (64 - count) }
+}
+
+/// Bit strings one after another, to write.
+#[derive(Debug, Clone, Default)]
+pub struct BitWriter {
+    words: Vec<u64>,
+    len: usize,
+}
+
+impl BitWriter {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Appends the lowest `count` bits of `value`, at most 64.
+    #[inline]
+    pub fn push(&mut self, count: u32, value: u64) {
+        let end = self.len + count as usize;
+        self.words.resize(end.div_ceil(64), 0);
+        if count > 0 {
+            write_bits(&mut self.words, self.len, count, value);
+        }
+        self.len = end;
+    }
+
+    /// Forgets what was written, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.words.clear();
+        self.len = 0;
+    }
+
+    /// Bits written.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether nothing was written.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// What was written; bits beyond the last are zero.
+    pub fn as_words(&self) -> &[u64] {
+        &self.words
+    }
+}
+
+/// Bit strings one after another, to read. Beyond the last word everything is zero.
+#[derive(Debug, Clone)]
+pub struct BitReader<'a> {
+    words: &'a [u64],
+    position: usize,
+}
+
+impl<'a> BitReader<'a> {
+    /// A reader at a position.
+    #[inline]
+    pub fn new(words: &'a [u64], position: usize) -> Self {
+        Self { words, position }
+    }
+
+    /// The next `count` bits, at most 64, without taking them.
+    #[inline]
+    pub fn peek(&self, count: u32) -> u64 {
+        let (word, shift) = (self.position / 64, (self.position % 64) as u32);
+        let at = |word: usize| self.words.get(word).copied().unwrap_or(0);
+        (at(word) >> shift | (at(word + 1) << 1) << (63 - shift)) & mask(count)
+    }
+
+    /// Takes the next `count` bits, at most 64.
+    #[inline]
+    pub fn take(&mut self, count: u32) -> u64 {
+        let bits = self.peek(count);
+        self.position += count as usize;
+        bits
+    }
+
+    /// Where the next bit is.
+    #[inline]
+    pub fn position(&self) -> usize {
+        self.position
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::remix;
+
+    /// Random writes, reads and moves against a plain vector of bits.
+    #[test]
+    fn agrees_with_a_vector_of_bits() {
+        const BITS: usize = 640;
+        let mut words = vec![0; BITS / 64 + 1];
+        let mut plain = vec![false; BITS];
+        for step in 0..20_000 {
+            let count = (remix(step, 1) % 65) as usize;
+            let position = (remix(step, 2) % (BITS - count + 1) as u64) as usize;
+            let value = remix(step, 3);
+            if step % 4 == 0 {
+                let from = (remix(step, 4) % (position + 1) as u64) as usize;
+                let count = (remix(step, 5) % (BITS - position + 1) as u64) as usize;
+                move_bits_up(&mut words, from, position, count);
+                plain.copy_within(from..from + count, position);
+            } else {
+                write_bits(&mut words, position, count as u32, value);
+                for bit in 0..count {
+                    plain[position + bit] = value >> bit & 1 == 1;
+                }
+            }
+            let read = read_bits(&words, position, count as u32);
+            for bit in 0..count {
+                assert_eq!(read >> bit & 1 == 1, plain[position + bit]);
+            }
+            assert!(count == 64 || read >> count == 0);
+        }
+        assert_eq!(words[BITS / 64], 0, "nothing was written behind the end");
+    }
+
+    #[test]
+    fn a_reader_reads_what_a_writer_wrote() {
+        let mut writer = BitWriter::new();
+        for step in 0..500 {
+            writer.push((remix(step, 1) % 65) as u32, remix(step, 2));
+        }
+        let mut reader = BitReader::new(writer.as_words(), 0);
+        for step in 0..500 {
+            let count = (remix(step, 1) % 65) as u32;
+            assert_eq!(reader.take(count), remix(step, 2) & mask(count), "{step}");
+        }
+        assert_eq!(reader.position(), writer.len());
+        assert_eq!(reader.take(64), 0, "beyond the end");
+    }
+}

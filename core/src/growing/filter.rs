@@ -1,0 +1,384 @@
+//! The growing filter: a directory of segments, and the rule by which they grow.
+
+use super::directory::{Directory, Slot};
+use super::parameters::{GrowingParameters, UNKNOWN_ITEMS};
+use super::reshape::{bins_for, halves, reshaped};
+use super::segment::{HEAD, MOST_BINS, Outcome, Place, Repeat, SLOTS, Segment, touch};
+use super::state;
+use crate::bits::{Isa, LINE_WORDS, Level, Scalar, prefetch, vectorized};
+use crate::blueprint::{Blueprint, Structure, Unfit};
+use crate::codec::{Reader, Writer};
+use crate::dictionary::work::{Uncounted, Work};
+use crate::error::Error;
+use crate::filter::{BATCH, Filter, Membership, Promise, Removing};
+use crate::hash::{Seed, reduce};
+use crate::plan::{Goal, Limit};
+use crate::window::{Slack, Time, Window};
+
+/// Equal signatures that are stored when insertions can be taken back. Of more, nobody knows how
+/// many there were, and they stay.
+const MOST_EQUAL: usize = 8;
+
+/// Free slots that make a segment smaller.
+const TOO_MANY_FREE: usize = 160;
+
+impl Blueprint for GrowingParameters {
+    fn structure(&self) -> &'static str {
+        Growing::NAME
+    }
+
+    fn promise(&self) -> Promise {
+        Promise {
+            window: Window::Ever,
+            slack: Slack::Unlimited,
+            false_positives: self.false_positive_rate(),
+            false_negatives: 0.0,
+        }
+    }
+
+    fn heap_bytes(&self) -> u64 {
+        self.expected_bytes()
+    }
+
+    fn adapts(&self) -> bool {
+        true
+    }
+
+    fn lines_touched(&self) -> f64 {
+        // Slot, segment, block, and a bin that begins anywhere in a line.
+        3.0 + self.stride(self.expected_depth() as u32) as f64 / 8.0 + 1.0
+    }
+
+    fn fields(&self) -> Vec<(&'static str, String)> {
+        let widths = self.remainder_bits.map(|bits| bits.to_string()).join(" ");
+        vec![
+            ("expected items", self.expected_items.to_string()),
+            ("removing", self.removing.to_string()),
+            ("bins", self.bins.to_string()),
+            ("remainder bits", widths),
+        ]
+    }
+
+    fn write_parameters(&self, out: &mut Writer) {
+        out.u64(self.expected_items);
+        out.u8(self.removing.into());
+        out.u8(self.bins as u8);
+        out.bytes(&self.remainder_bits);
+    }
+
+    fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
+        Box::new(Growing::new(*self))
+    }
+}
+
+/// Remembers everything, however much that will be.
+#[derive(Debug, Clone)]
+pub struct Growing {
+    pub(super) parameters: GrowingParameters,
+    level: Level,
+    pub(super) directory: Directory,
+    /// Entries that were stored and not removed.
+    pub(super) items: u64,
+    /// Entries whose segment ran out of room for good.
+    pub(super) lost: u64,
+    /// Bytes of all segments.
+    pub(super) segment_bytes: u64,
+}
+
+impl Growing {
+    /// An empty filter.
+    pub fn new(parameters: GrowingParameters) -> Self {
+        let segment = Segment::new(parameters.stride(0), 1);
+        let segment_bytes = segment.heap_bytes();
+        let directory = Directory::new(segment);
+        Self::from_parts(parameters, directory, 0, 0, segment_bytes)
+    }
+
+    pub(super) fn from_parts(
+        parameters: GrowingParameters,
+        directory: Directory,
+        items: u64,
+        lost: u64,
+        segment_bytes: u64,
+    ) -> Self {
+        Self { parameters, level: Level::detect(), directory, items, lost, segment_bytes }
+    }
+
+    /// Keys that were new when they were inserted, and were not taken back.
+    pub fn items(&self) -> u64 {
+        self.items
+    }
+
+    /// Segments at this moment.
+    pub fn segments(&self) -> usize {
+        self.directory.segment_count()
+    }
+
+    /// Entries that found no room, ever: zero unless hashes are not random. Their part of the
+    /// filter reports everything from then on, so answers stay one-sided.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Uses plain Rust from now on; slower, equal in all else.
+    #[doc(hidden)]
+    pub fn without_vectors(self) -> Self {
+        Self { level: Level::Scalar(Scalar), ..self }
+    }
+
+    /// An insertion whose memory accesses are counted.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn insert_counted(&mut self, hash: u64, work: &mut impl Work) -> bool {
+        vectorized!(self.level, |isa| self.insert(isa, hash, self.repeat(), work))
+    }
+
+    /// A lookup whose memory accesses are counted.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn contains_counted(&self, hash: u64, work: &mut impl Work) -> bool {
+        vectorized!(self.level, |isa| self.contains(isa, hash, work))
+    }
+
+    #[inline(always)]
+    fn place(&self, hash: u64, depth: u32) -> Place {
+        Place::of(hash, depth, self.parameters.remainder_bits[depth as usize].into())
+    }
+
+    #[inline(always)]
+    fn contains<I: Isa>(&self, isa: I, hash: u64, work: &mut impl Work) -> bool {
+        let slot = self.directory.slot(hash);
+        let segment = self.directory.segment(slot.number());
+        segment.is_blind() || {
+            touch_directory(work, 2);
+            let place = self.place(hash, slot.depth());
+            segment.contains(isa, self.parameters.stride(slot.depth()), place, work)
+        }
+    }
+
+    /// Whether the key is new. With [`Repeat::Store`], it is stored in any case.
+    #[inline(always)]
+    fn insert<I: Isa>(&mut self, isa: I, hash: u64, repeat: Repeat, work: &mut impl Work) -> bool {
+        loop {
+            let slot = self.directory.slot(hash);
+            let place = self.place(hash, slot.depth());
+            let stride = self.parameters.stride(slot.depth());
+            touch_directory(work, 2);
+            let segment = self.directory.segment_mut(slot.number());
+            if segment.is_blind() {
+                return false;
+            }
+            prefetch_place(segment, hash, slot.depth());
+            match segment.insert(isa, stride, place, repeat, work) {
+                Outcome::Seen => return false,
+                Outcome::Stored { seen } => {
+                    self.items += 1;
+                    return !seen;
+                }
+                // Afterwards every block has a free slot.
+                Outcome::Full => self.make_room(isa, hash, slot, work),
+            }
+        }
+    }
+
+    /// Gives the segment of a hash more bins, or splits it.
+    #[inline(never)]
+    fn make_room<I: Isa>(&mut self, isa: I, hash: u64, slot: Slot, work: &mut impl Work) {
+        let stride = self.parameters.stride(slot.depth());
+        let segment = self.directory.segment(slot.number());
+        let entries = segment.count(stride);
+        let bins = bins_for(entries);
+        self.segment_bytes -= segment.heap_bytes();
+        touch(work, 0, segment.words().len());
+        if bins > self.parameters.bins as usize && self.directory.can_split(hash) {
+            let parent = std::mem::take(self.directory.segment_mut(slot.number()));
+            let children = halves(isa, parent, stride, self.parameters.stride(slot.depth() + 1));
+            for (child, segment) in children.iter().enumerate() {
+                self.segment_bytes += segment.heap_bytes();
+                touch(work, ELSEWHERE << child, segment.words().len());
+            }
+            touch_directory(work, self.directory.split(hash, children));
+            return;
+        }
+        let made = if bins <= MOST_BINS {
+            reshaped(isa, segment, stride)
+        } else {
+            self.lost += entries as u64;
+            self.items = self.items.saturating_sub(entries as u64);
+            Segment::blind()
+        };
+        self.segment_bytes += made.heap_bytes();
+        touch(work, ELSEWHERE, made.words().len());
+        *self.directory.segment_mut(slot.number()) = made;
+    }
+
+    /// How a repeat is treated when it counts as an insertion.
+    #[inline(always)]
+    fn repeat(&self) -> Repeat {
+        if self.parameters.removing { Repeat::Store(MOST_EQUAL) } else { Repeat::Keep }
+    }
+
+    #[inline(always)]
+    fn insert_batch(&mut self, hashes: &[u64], repeat: Repeat, new: &mut [bool]) {
+        assert_eq!(hashes.len(), new.len(), "one answer per hash");
+        vectorized!(self.level, |isa| {
+            for (hashes, new) in hashes.chunks(BATCH).zip(new.chunks_mut(BATCH)) {
+                self.prefetch_hashes(hashes);
+                for (&hash, new) in hashes.iter().zip(new) {
+                    *new = self.insert(isa, hash, repeat, &mut Uncounted);
+                }
+            }
+        });
+    }
+}
+
+impl Membership for Growing {
+    #[inline]
+    fn insert_hash(&mut self, hash: u64, _now: Time) -> bool {
+        self.insert_counted(hash, &mut Uncounted)
+    }
+
+    #[inline]
+    fn insert_new_hash(&mut self, hash: u64, _now: Time) -> bool {
+        vectorized!(self.level, |isa| self.insert(isa, hash, Repeat::Keep, &mut Uncounted))
+    }
+
+    #[inline]
+    fn contains_hash(&self, hash: u64, _now: Time) -> bool {
+        self.contains_counted(hash, &mut Uncounted)
+    }
+
+    #[inline]
+    fn prefetch_hash(&self, hash: u64) {
+        let slot = self.directory.slot(hash);
+        prefetch_place(self.directory.segment(slot.number()), hash, slot.depth());
+    }
+
+    fn insert_hashes(&mut self, hashes: &[u64], _now: Time, new: &mut [bool]) {
+        self.insert_batch(hashes, self.repeat(), new);
+    }
+
+    fn insert_new_hashes(&mut self, hashes: &[u64], _now: Time, new: &mut [bool]) {
+        self.insert_batch(hashes, Repeat::Keep, new);
+    }
+
+    fn contains_hashes(&self, hashes: &[u64], _now: Time, seen: &mut [bool]) {
+        assert_eq!(hashes.len(), seen.len(), "one answer per hash");
+        vectorized!(self.level, |isa| {
+            for (hashes, seen) in hashes.chunks(BATCH).zip(seen.chunks_mut(BATCH)) {
+                self.prefetch_hashes(hashes);
+                for (&hash, seen) in hashes.iter().zip(seen) {
+                    *seen = self.contains(isa, hash, &mut Uncounted);
+                }
+            }
+        });
+    }
+}
+
+impl Removing for Growing {
+    /// Only what was inserted may be removed, as often as it was inserted.
+    ///
+    /// Of several entries that match, the longest goes. The others are prefixes of it, so whoever
+    /// it belonged to is still matched by the one that the removed key leaves behind.
+    fn remove_hash(&mut self, hash: u64) -> bool {
+        vectorized!(self.level, |isa| {
+            let slot = self.directory.slot(hash);
+            let place = self.place(hash, slot.depth());
+            let stride = self.parameters.stride(slot.depth());
+            let segment = self.directory.segment_mut(slot.number());
+            if segment.is_blind() {
+                return true;
+            }
+            let before = segment.count(stride);
+            let removed = segment.remove(isa, stride, place, MOST_EQUAL);
+            let entries = segment.count(stride);
+            self.items = self.items.saturating_sub((before - entries) as u64);
+            if SLOTS * segment.bins(stride) > entries + TOO_MANY_FREE {
+                self.segment_bytes -= segment.heap_bytes();
+                *segment = reshaped(isa, segment, stride);
+                self.segment_bytes += segment.heap_bytes();
+            }
+            removed
+        })
+    }
+}
+
+impl Filter for Growing {
+    fn blueprint(&self) -> &dyn Blueprint {
+        &self.parameters
+    }
+
+    fn heap_bytes(&self) -> u64 {
+        self.segment_bytes + self.directory.heap_bytes()
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        let slots = self.directory.in_order();
+        let rates = slots.map(|(length, slot)| {
+            let segment = self.directory.segment(slot.number());
+            let rate = segment.false_positive_rate(self.parameters.stride(slot.depth()));
+            rate * (-f64::from(length)).exp2()
+        });
+        rates.sum()
+    }
+
+    fn write_payload(&self, out: &mut Writer) {
+        state::write(self, out);
+    }
+
+    fn as_removing(&mut self) -> Option<&mut dyn Removing> {
+        self.parameters.removing.then_some(self)
+    }
+}
+
+impl Structure for Growing {
+    type Blueprint = GrowingParameters;
+
+    const NAME: &'static str = "growing";
+    const FAMILY: u16 = 40;
+    const STRENGTH: &'static str =
+        "grows with what it holds, in steps too small to notice, at the error asked for";
+
+    fn propose(goal: &Goal) -> Result<GrowingParameters, Unfit> {
+        if goal.window != Window::Ever {
+            return Err(Unfit("never forgets"));
+        }
+        if goal.counting {
+            return Err(Unfit("does not count"));
+        }
+        let items = goal.expected_items.unwrap_or(UNKNOWN_ITEMS);
+        match goal.limit {
+            Limit::Error(rate) => GrowingParameters::with_error(rate.get(), items, goal.removing),
+            Limit::Memory(memory) if goal.expected_items.is_some() => {
+                GrowingParameters::with_memory(memory.bytes(), items, goal.removing)
+            }
+            Limit::Memory(_) => Err(Unfit("must know how many items a memory is for")),
+        }
+    }
+
+    fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
+        state::read(parameters, payload)
+    }
+}
+
+/// Starts loading the block of a hash and the bin where its entries are if all are spread evenly.
+#[inline(always)]
+fn prefetch_place(segment: &Segment, hash: u64, depth: u32) {
+    let words = segment.words();
+    let rest = hash << depth;
+    prefetch(words, (rest >> 60) as usize);
+    let (word, _) = reduce(rest, words.len().saturating_sub(HEAD) as u64);
+    let word = HEAD + word as usize;
+    for near in [word.saturating_sub(LINE_WORDS / 2), word + LINE_WORDS / 2] {
+        prefetch(words, near);
+    }
+}
+
+/// Words after which another piece of memory is counted: no segment is longer.
+const ELSEWHERE: usize = 1 << 16;
+
+/// Counts this many slots or segment addresses, each on a cache line of its own.
+#[inline(always)]
+fn touch_directory(work: &mut impl Work, lines: usize) {
+    touch(work, ELSEWHERE << 2, LINE_WORDS * lines);
+}

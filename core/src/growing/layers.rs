@@ -1,0 +1,259 @@
+//! Filters of doubling size, each with a smaller share of the error: the simple way to grow.
+//!
+//! Layer i takes 64·2^i keys and may err with chance ε_i = 6ε / (π²(i + 1)²); these add up to ε
+//! however many layers there will be. Keys go to the last layer, and all layers are asked. With
+//! ε = 1%: 64 keys at 0.61%, the next 128 at 0.15%, the next 256 at 0.07%, and so on.
+//!
+//! Construction 1 of Pagh, Segev and Wieder (section 4), over split-block Bloom filters. What is not
+//! guaranteed: constant time. A lookup touches a cache line for every doubling so far, and the
+//! insertion that begins a layer allocates as much as all others together. It is here as the
+//! measure for the others.
+
+use std::f64::consts::PI;
+
+use super::parameters::UNKNOWN_ITEMS;
+use crate::blueprint::{Blueprint, Structure, Unfit};
+use crate::codec::{Reader, Writer};
+use crate::error::Error;
+use crate::filter::{Filter, Membership, Promise};
+use crate::hash::Seed;
+use crate::plan::{Goal, Limit};
+use crate::rate::ErrorRate;
+use crate::split_block::{self, BLOCK_BITS, SplitBlock};
+use crate::window::{Slack, Time, Window};
+
+/// Keys of the first layer.
+const FIRST: u64 = 64;
+
+/// Most layers: more keys than that no machine holds.
+const MOST_LAYERS: usize = 40;
+
+/// How rarely a filter of layers errs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GrowingLayersParameters {
+    /// Chance that an unseen key is reported, all layers together.
+    pub false_positive_rate: ErrorRate,
+    /// Items that are expected. A hint for plans; layers do not look at it.
+    pub expected_items: u64,
+}
+
+impl GrowingLayersParameters {
+    /// Keys that a layer takes.
+    pub fn capacity(layer: usize) -> u64 {
+        FIRST << layer
+    }
+
+    /// The share of the error of a layer (section 4).
+    pub fn rate_of_layer(&self, layer: usize) -> f64 {
+        let number = (layer + 1) as f64;
+        6.0 * self.false_positive_rate.get() / (PI * number).powi(2)
+    }
+
+    /// Blocks of a layer.
+    pub fn blocks(&self, layer: usize) -> u64 {
+        split_block::blocks_for(Self::capacity(layer), self.rate_of_layer(layer))
+    }
+
+    /// Layers when so many items are stored.
+    fn layers(items: u64) -> usize {
+        (1..MOST_LAYERS).find(|&layers| items <= FIRST * ((1 << layers) - 1)).unwrap_or(MOST_LAYERS)
+    }
+}
+
+impl Blueprint for GrowingLayersParameters {
+    fn structure(&self) -> &'static str {
+        GrowingLayers::NAME
+    }
+
+    fn promise(&self) -> Promise {
+        Promise {
+            window: Window::Ever,
+            slack: Slack::Unlimited,
+            false_positives: self.false_positive_rate.get(),
+            false_negatives: 0.0,
+        }
+    }
+
+    fn heap_bytes(&self) -> u64 {
+        let layers = Self::layers(self.expected_items);
+        (0..layers).map(|layer| layer_bytes(self.blocks(layer))).sum()
+    }
+
+    fn adapts(&self) -> bool {
+        true
+    }
+
+    fn lines_touched(&self) -> f64 {
+        Self::layers(self.expected_items) as f64
+    }
+
+    fn fields(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("false positives", self.false_positive_rate.to_string()),
+            ("expected items", self.expected_items.to_string()),
+        ]
+    }
+
+    fn write_parameters(&self, out: &mut Writer) {
+        out.f64(self.false_positive_rate.get());
+        out.u64(self.expected_items);
+    }
+
+    fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
+        Box::new(GrowingLayers::new(*self))
+    }
+}
+
+/// Bytes on the heap for a layer.
+fn layer_bytes(blocks: u64) -> u64 {
+    SplitBlock::heap_bytes_for(blocks as usize) + size_of::<SplitBlock>() as u64
+}
+
+/// Bloom filters of doubling size.
+#[derive(Debug, Clone)]
+pub struct GrowingLayers {
+    parameters: GrowingLayersParameters,
+    /// The layers, the first one first; at least one.
+    layers: Vec<SplitBlock>,
+    /// Keys of the last layer; at most its capacity.
+    inserted: u64,
+}
+
+impl GrowingLayers {
+    /// An empty filter.
+    pub fn new(parameters: GrowingLayersParameters) -> Self {
+        let mut filter = Self { parameters, layers: Vec::new(), inserted: 0 };
+        filter.add_layer();
+        filter
+    }
+
+    fn add_layer(&mut self) {
+        let blocks = self.parameters.blocks(self.layers.len());
+        self.layers.reserve_exact(1);
+        self.layers.push(SplitBlock::new(blocks as usize));
+        self.inserted = 0;
+    }
+}
+
+impl Membership for GrowingLayers {
+    fn insert_hash(&mut self, hash: u64, now: Time) -> bool {
+        if self.contains_hash(hash, now) {
+            return false;
+        }
+        let last = self.layers.len() - 1;
+        if self.inserted == GrowingLayersParameters::capacity(last) && last + 1 < MOST_LAYERS {
+            self.add_layer();
+        }
+        if let Some(layer) = self.layers.last_mut() {
+            let place = layer.place(hash);
+            layer.insert(&place);
+            self.inserted += 1;
+        }
+        true
+    }
+
+    fn insert_new_hash(&mut self, hash: u64, now: Time) -> bool {
+        self.insert_hash(hash, now)
+    }
+
+    fn contains_hash(&self, hash: u64, _now: Time) -> bool {
+        // Most keys are in the last layers.
+        self.layers.iter().rev().any(|layer| layer.contains(&layer.place(hash)))
+    }
+
+    fn prefetch_hash(&self, hash: u64) {
+        for layer in &self.layers {
+            layer.prefetch(hash);
+        }
+    }
+}
+
+impl Filter for GrowingLayers {
+    fn blueprint(&self) -> &dyn Blueprint {
+        &self.parameters
+    }
+
+    fn heap_bytes(&self) -> u64 {
+        self.layers.iter().map(|layer| layer_bytes(layer.blocks() as u64)).sum()
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        let none = self.layers.iter().map(|layer| 1.0 - layer.false_positive_rate());
+        1.0 - none.product::<f64>()
+    }
+
+    fn write_payload(&self, out: &mut Writer) {
+        out.u64(self.inserted);
+        out.u8(self.layers.len() as u8);
+        for layer in &self.layers {
+            out.u64(layer.blocks() as u64);
+            out.words(layer.as_words());
+        }
+    }
+}
+
+impl Structure for GrowingLayers {
+    type Blueprint = GrowingLayersParameters;
+
+    const NAME: &'static str = "growing-layers";
+    const FAMILY: u16 = 41;
+    const STRENGTH: &'static str = "a plain stack of Bloom filters, which asks all of them";
+
+    fn propose(goal: &Goal) -> Result<GrowingLayersParameters, Unfit> {
+        if goal.window != Window::Ever {
+            return Err(Unfit("never forgets"));
+        }
+        if goal.counting || goal.removing {
+            return Err(Unfit("neither counts nor removes"));
+        }
+        let Limit::Error(false_positive_rate) = goal.limit else {
+            return Err(Unfit("is planned by its error, not by memory"));
+        };
+        let expected_items = goal.expected_items.unwrap_or(UNKNOWN_ITEMS);
+        Ok(GrowingLayersParameters { false_positive_rate, expected_items })
+    }
+
+    fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
+        let false_positive_rate = ErrorRate::new(parameters.f64("false positives")?)?;
+        let expected_items = parameters.u64("expected items")?;
+        let inserted = payload.u64("inserted")?;
+        let count = usize::from(payload.u8("layers")?);
+        if !(1..=MOST_LAYERS).contains(&count) {
+            let expected = "from 1 to 40";
+            return Err(Error::Field { field: "layers", found: count as u64, expected });
+        }
+        if inserted > GrowingLayersParameters::capacity(count - 1) {
+            let expected = "at most the capacity of the last layer";
+            return Err(Error::Field { field: "inserted", found: inserted, expected });
+        }
+        let mut layers = Vec::with_capacity(count);
+        for _ in 0..count {
+            let blocks = payload.u64("blocks")?;
+            if blocks == 0 {
+                let expected = "at least 1";
+                return Err(Error::Field { field: "blocks", found: blocks, expected });
+            }
+            let words = payload.words("layer", blocks.saturating_mul(BLOCK_BITS / 64))?;
+            layers.push(SplitBlock::from_words(&words));
+        }
+        let parameters = GrowingLayersParameters { false_positive_rate, expected_items };
+        Ok(Self { parameters, layers, inserted })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shares_of_all_layers_are_the_whole() {
+        let parameters = GrowingLayersParameters {
+            false_positive_rate: ErrorRate::new(0.01).unwrap(),
+            expected_items: 1,
+        };
+        let sum: f64 = (0..MOST_LAYERS).map(|layer| parameters.rate_of_layer(layer)).sum();
+        assert!(sum < 0.01 && sum > 0.0098, "{sum}");
+        assert_eq!(GrowingLayersParameters::layers(64), 1);
+        assert_eq!(GrowingLayersParameters::layers(65), 2);
+    }
+}

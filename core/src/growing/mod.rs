@@ -1,0 +1,20 @@
+//! Everything, without knowing how much that will be.
+//!
+//! A filter that must hold n keys takes `log2(1/ε)` bits for each. If n is not known beforehand, it
+//! takes `log2 log2 n` more: Pagh, Segev and Wieder, *How to Approximate a Set Without Knowing Its
+//! Size in Advance*. Every one of the log n doublings needs its share of the error.
+
+mod chunks;
+mod directory;
+mod filter;
+mod layers;
+mod parameters;
+mod reshape;
+mod segment;
+mod state;
+mod tails;
+
+pub use filter::Growing;
+pub use layers::{GrowingLayers, GrowingLayersParameters};
+pub use parameters::GrowingParameters;
+pub use tails::{GrowingTails, GrowingTailsParameters};

@@ -1,0 +1,189 @@
+//! How long signatures are, and what that promises.
+//!
+//! An entry that is stored while its segment has a prefix of i bits (*depth* i) knows i bits of
+//! address, its bucket and r_i bits of remainder, and never learns more: it errs with the same
+//! chance for ever. A segment splits at C entries, so of those it holds at most half came at its
+//! own depth, and all entries of depth i together err with chance
+//!
+//! ```text
+//! c_i = C/2 / (Q 2^(r_i))          Q buckets in a segment;  c_0 is twice that
+//! ```
+//!
+//! however many there will be. The promise is the sum over all depths. The planner's hint, how many
+//! items to expect, decides how the error is shared: the depths up to the expected one share four
+//! fifths of it evenly, and those beyond it share the rest ever more thinly. A wrong hint costs
+//! bits, never the promise. The first few thousand items get three bits more, so that later ones
+//! need not make up for them.
+//!
+//! Worked example: 1% and ten million items. Segments split at 1024 entries, so the deepest prefix
+//! is 14 bits. Eleven bits of remainder at depths 3 to 14 are 12 times 0.03%, and the depths before
+//! add another 0.03%.
+
+use super::directory::DEPTHS;
+use super::reshape::bins_for;
+use super::segment::{ADDRESS_CHANCE, HEAD, MOST_BINS, SLOTS};
+use crate::blueprint::Unfit;
+use crate::rate::ErrorRate;
+
+/// How a growing filter is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GrowingParameters {
+    /// Items that are expected. A hint: it decides where bits are best spent.
+    pub expected_items: u64,
+    /// Whether insertions can be taken back, which takes storing repeats.
+    pub removing: bool,
+    /// Bins of a segment that is split when it needs more.
+    pub bins: u32,
+    /// Bits of remainder of an entry that is stored in a segment with a prefix of so many bits.
+    pub remainder_bits: [u8; DEPTHS],
+}
+
+/// Items that are expected when nobody says how many.
+pub const UNKNOWN_ITEMS: u64 = 10_000_000;
+
+/// Part of the error for the depths up to the expected one.
+const EXPECTED_SHARE: f64 = 0.8;
+
+/// Depths with more bits than they need: they hold few items, and leave the error to the others.
+const WIDE_DEPTHS: u32 = 3;
+
+/// Sizes of segments that are considered: smaller ones waste bits on their heads, larger ones time
+/// on moving.
+const BINS: std::ops::RangeInclusive<u32> = 10..=16;
+
+/// Widest remainder: beyond the 64 bits of a hash there is nothing to store.
+const MOST_REMAINDER_BITS: u32 = 48;
+
+impl GrowingParameters {
+    /// The smallest that keep `rate` at every size.
+    pub fn with_error(rate: f64, expected_items: u64, removing: bool) -> Result<Self, Unfit> {
+        let candidates = BINS.flat_map(|bins| {
+            let widths = 1..=MOST_REMAINDER_BITS - WIDE_DEPTHS;
+            widths.filter_map(move |width| {
+                Self::with_width(bins, width, rate, expected_items, removing)
+            })
+        });
+        candidates
+            .min_by(|a, b| a.bits_per_item().total_cmp(&b.bits_per_item()))
+            .ok_or(Unfit("cannot err so rarely: hashes have 64 bits"))
+    }
+
+    /// The ones with the smallest error that hold `items` in `bytes`.
+    pub fn with_memory(bytes: u64, items: u64, removing: bool) -> Result<Self, Unfit> {
+        let fits = |exponent: f64| {
+            Self::with_error(exponent.exp2(), items, removing)
+                .ok()
+                .filter(|parameters| parameters.expected_bytes() <= bytes)
+        };
+        let (mut low, mut high) = (ErrorRate::SMALLEST.log2(), -0.1);
+        let mut best = fits(high).ok_or(Unfit("needs more memory for so many items"))?;
+        for _ in 0..30 {
+            let middle = (low + high) / 2.0;
+            match fits(middle) {
+                Some(parameters) => (best, high) = (parameters, middle),
+                None => low = middle,
+            }
+        }
+        Ok(best)
+    }
+
+    /// Segments of so many bins, and this width at the depths up to the expected one; `None` if
+    /// that errs too often.
+    fn with_width(
+        bins: u32,
+        width: u32,
+        rate: f64,
+        expected_items: u64,
+        removing: bool,
+    ) -> Option<Self> {
+        let mut parameters =
+            Self { expected_items, removing, bins, remainder_bits: [width as u8; DEPTHS] };
+        for depth in 0..WIDE_DEPTHS {
+            parameters.remainder_bits[depth as usize] = (width + WIDE_DEPTHS - depth) as u8;
+        }
+        let expected = parameters.expected_depth();
+        let most = EXPECTED_SHARE * rate;
+        let sum: f64 = (0..=expected).map(|depth| parameters.rate_of_depth(depth)).sum();
+        if sum > most {
+            return None;
+        }
+        let beyond = (1.0 - EXPECTED_SHARE) * rate;
+        for depth in expected + 1..DEPTHS {
+            let share = beyond * thinning((depth - expected) as f64);
+            let bits = &mut parameters.remainder_bits;
+            bits[depth] = bits[depth - 1];
+            while parameters.rate_of_depth(depth) > share {
+                parameters.remainder_bits[depth] += 1;
+            }
+        }
+        (parameters.remainder_bits[DEPTHS - 1] <= MOST_REMAINDER_BITS as u8).then_some(parameters)
+    }
+
+    /// Chance that an unseen key is reported, at the worst moment of however long a life: the sum
+    /// over all depths.
+    pub fn false_positive_rate(&self) -> f64 {
+        (0..DEPTHS).map(|depth| self.rate_of_depth(depth)).sum::<f64>().min(1.0)
+    }
+
+    /// Chance that an unseen key is reported because of entries that came at this depth.
+    pub fn rate_of_depth(&self, depth: usize) -> f64 {
+        let came = if depth == 0 { self.capacity() } else { self.capacity() / 2.0 };
+        came * ADDRESS_CHANCE * (-f64::from(self.remainder_bits[depth])).exp2()
+    }
+
+    /// Bits per item when the expected number is stored, on average over the phases of a segment.
+    pub fn bits_per_item(&self) -> f64 {
+        let stride = self.stride(self.expected_depth() as u32);
+        let bits = |entries: f64| {
+            let words = HEAD + bins_for(entries as usize + SLOTS / 4) * stride;
+            64.0 * words as f64 + DIRECTORY_BITS
+        };
+        // A segment lives from half of its capacity to all of it.
+        let sizes = [0.5, 0.6, 0.7, 0.8, 0.9, 1.0].map(|part| part * self.capacity());
+        sizes.map(|entries| bits(entries) / entries).iter().sum::<f64>() / sizes.len() as f64
+    }
+
+    /// Bytes on the heap when the expected number of items is stored.
+    pub fn expected_bytes(&self) -> u64 {
+        let least = 8 * (HEAD + self.stride(0)) as u64 + LEAST_DIRECTORY_BYTES;
+        least.max((self.expected_items as f64 * self.bits_per_item() / 8.0) as u64)
+    }
+
+    /// Words of a bin in a segment of this depth: its ends, and a plane for every bit of remainder
+    /// and for the one that ends it.
+    #[inline(always)]
+    pub(super) fn stride(&self, depth: u32) -> usize {
+        usize::from(self.remainder_bits[depth as usize]) + 2
+    }
+
+    /// Whether filters can be built so: every depth has room for what comes from the one before.
+    pub(super) fn is_valid(&self) -> bool {
+        let bits = &self.remainder_bits;
+        (1..=MOST_BINS as u32 / 2).contains(&self.bins)
+            && bits.iter().all(|bits| (1..=MOST_REMAINDER_BITS as u8).contains(bits))
+            && bits.windows(2).all(|pair| pair[1] + 1 >= pair[0])
+    }
+
+    /// Entries of a segment that splits.
+    fn capacity(&self) -> f64 {
+        f64::from(self.bins) * SLOTS as f64
+    }
+
+    /// Depth of the segments when the expected number of items is stored.
+    pub(super) fn expected_depth(&self) -> usize {
+        let segments = self.expected_items as f64 / self.capacity();
+        (segments.log2().ceil().max(0.0) as usize).clamp(WIDE_DEPTHS as usize, DEPTHS - 1)
+    }
+}
+
+/// Bits of the directory for a segment: two slots, and where the segment lies.
+const DIRECTORY_BITS: f64 = 2.0 * 32.0 + 128.0;
+
+/// The directory of a single segment.
+const LEAST_DIRECTORY_BYTES: u64 = 120;
+
+/// Shares of the depths beyond the expected one; they add up to one.
+fn thinning(beyond: f64) -> f64 {
+    const SLOWNESS: f64 = 2.0;
+    SLOWNESS / ((beyond + SLOWNESS - 1.0) * (beyond + SLOWNESS))
+}

@@ -1,0 +1,549 @@
+//! A segment: a thousand signatures in sorted order, coded by their differences.
+//!
+//! What is left of a hash after the segment's own prefix is cut into block (4 bits), bucket (one of
+//! 52) and remainder. Block and bucket are an address and are not stored. A segment is a row of
+//! words:
+//!
+//! ```text
+//! 16 blocks  start 12 bits | occupied 52 bits: does anybody live in the bucket?
+//! b bins     ends: one bit per slot, the last of its bucket? | one plane per bit of the remainder
+//! ```
+//!
+//! A bin is 64 slots; plane k holds bit k of all of them, the lowest plane first. The entries of a block lie in slots from
+//! `start` on, across bins, sorted by bucket and then remainder. After the entries of a block there
+//! may be free slots, which are all zero; the last slot of all is always free.
+//!
+//! Remainders have different lengths: entries of which less is known are shorter. A *field* is a
+//! remainder from its highest bit on, followed by a one and then zeros: `101` among fields for five
+//! bits is `101100`. An entry whose remainder is empty matches all of its bucket.
+//!
+//! Worked example, one block, entries in buckets 1, 1, 4: occupied `010010`, ends `110` (slots 1 and
+//! 2 end a run). Bucket 4 is the second that is occupied, so its run stops at the second end and
+//! starts after the first one. An entry for bucket 2 would go to slot 2, and slot 2 moves to slot 3.
+
+use crate::bits::Isa;
+use crate::dictionary::work::{Part, Work};
+use crate::hash::reduce;
+
+/// Blocks of a segment; a power of two, so that halves of a segment are blocks of its children.
+pub(super) const BLOCKS: usize = 1 << BLOCK_BITS;
+const BLOCK_BITS: u32 = 4;
+
+/// Buckets of a block: what a word can hold beside the start. Even, so that the halves of a block
+/// are two blocks of a child.
+pub(super) const BUCKETS: u32 = 64 - START_BITS;
+const START_BITS: u32 = 12;
+
+/// Words before the bins.
+pub(super) const HEAD: usize = BLOCKS;
+
+/// Slots of a bin.
+pub(super) const SLOTS: usize = 64;
+
+/// Most bins of a segment: positions must fit their field.
+pub(super) const MOST_BINS: usize = (1 << START_BITS) / SLOTS - 1;
+
+/// Where a hash lives inside its segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) block: usize,
+    pub(super) bucket: u32,
+    /// The remainder, as long as can be, and a one.
+    pub(super) field: u64,
+}
+
+impl Place {
+    /// The place of a hash in a segment that stands for its first `depth` bits.
+    ///
+    /// The arithmetic is exact, so a place in a child is the place in its parent, doubled.
+    #[inline(always)]
+    pub(super) fn of(hash: u64, depth: u32, remainder_bits: u32) -> Self {
+        let rest = hash << depth;
+        let block = (rest >> (64 - BLOCK_BITS)) as usize;
+        let (bucket, remainder) = reduce(rest << BLOCK_BITS, BUCKETS.into());
+        let field = remainder >> (64 - remainder_bits) << 1 | 1;
+        Self { block, bucket: bucket as u32, field }
+    }
+}
+
+/// Chance that a random hash of a segment has a given block and bucket.
+pub(super) const ADDRESS_CHANCE: f64 = 1.0 / (BLOCKS as f64 * BUCKETS as f64);
+
+/// A block's word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Block(pub(super) u64);
+
+impl Block {
+    pub(super) fn new(start: usize, occupied: u64) -> Self {
+        Self(start as u64 | occupied << START_BITS)
+    }
+
+    #[inline(always)]
+    pub(super) fn start(self) -> usize {
+        self.0 as usize % (1 << START_BITS)
+    }
+
+    #[inline(always)]
+    pub(super) fn occupied(self) -> u64 {
+        self.0 >> START_BITS
+    }
+
+    #[inline(always)]
+    fn has(self, bucket: u32) -> bool {
+        self.0 >> (START_BITS + bucket) & 1 != 0
+    }
+
+    /// Occupied buckets below this one.
+    #[inline(always)]
+    fn rank(self, bucket: u32) -> u32 {
+        (self.occupied() & ((1 << bucket) - 1)).count_ones()
+    }
+
+    #[inline(always)]
+    fn bit(bucket: u32) -> u64 {
+        1 << (START_BITS + bucket)
+    }
+}
+
+/// The slots of a bucket: none if it is empty, and then `first` is where an entry would go.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Run {
+    pub(super) first: usize,
+    pub(super) end: usize,
+}
+
+impl Run {
+    /// Its slots in each bin. There must be one.
+    pub(super) fn parts(self) -> impl Iterator<Item = (usize, u64)> {
+        let Self { first, end } = self;
+        (first / SLOTS..=(end - 1) / SLOTS).map(move |bin| {
+            let low = first.saturating_sub(SLOTS * bin);
+            let high = (end - SLOTS * bin).min(SLOTS);
+            (bin, u64::MAX << low & u64::MAX >> (SLOTS - high))
+        })
+    }
+}
+
+/// What became of an insertion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// It is stored now.
+    Stored {
+        /// Whether another entry matched before.
+        seen: bool,
+    },
+    /// An entry matches; nothing changed.
+    Seen,
+    /// There is no free slot where one is needed; nothing changed.
+    Full,
+}
+
+/// What to do when an entry already matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Repeat {
+    /// Nothing.
+    Keep,
+    /// Store another, unless there are already this many that are equal.
+    Store(usize),
+}
+
+/// Signatures with a common prefix. How many planes a bin has depends on the prefix, so every call
+/// is told the `stride`, words of a bin: one more than planes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Segment {
+    /// Empty in a segment that ran out of room for good; see [`Segment::blind`].
+    words: Box<[u64]>,
+}
+
+impl Segment {
+    /// A segment of so many empty bins.
+    pub(super) fn new(stride: usize, bins: usize) -> Self {
+        Self { words: vec![0; HEAD + stride * bins].into() }
+    }
+
+    /// A segment with these words.
+    pub(super) fn from_words(words: Vec<u64>) -> Self {
+        Self { words: words.into() }
+    }
+
+    /// A segment that knows nothing any more, and has to report everything.
+    pub(super) fn blind() -> Self {
+        Self::default()
+    }
+
+    #[inline(always)]
+    pub(super) fn is_blind(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    pub(super) fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    pub(super) fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.words
+    }
+
+    /// Bytes on the heap.
+    pub(super) fn heap_bytes(&self) -> u64 {
+        8 * self.words.len() as u64
+    }
+
+    pub(super) fn bins(&self, stride: usize) -> usize {
+        self.words.len().saturating_sub(HEAD) / stride
+    }
+
+    /// Entries stored.
+    pub(super) fn count(&self, stride: usize) -> usize {
+        if self.is_blind() {
+            return 0;
+        }
+        let entries = |number| self.end(stride, number) - self.block(number).start();
+        (0..BLOCKS).map(entries).sum()
+    }
+
+    #[inline(always)]
+    pub(super) fn block(&self, number: usize) -> Block {
+        Block(self.words[number])
+    }
+
+    pub(super) fn set_block(&mut self, number: usize, block: Block) {
+        self.words[number] = block.0;
+    }
+
+    /// The slot after the last entry of a block.
+    #[inline(always)]
+    pub(super) fn end(&self, stride: usize, number: usize) -> usize {
+        let start = self.block(number).start();
+        let limit = if number + 1 < BLOCKS {
+            self.block(number + 1).start()
+        } else {
+            SLOTS * self.bins(stride)
+        };
+        let mut below = limit;
+        while below > start {
+            let bin = (below - 1) / SLOTS;
+            let low = start.saturating_sub(SLOTS * bin);
+            let part = u64::MAX << low & u64::MAX >> (SLOTS * (bin + 1) - below);
+            let ends = self.words[HEAD + bin * stride] & part;
+            if ends != 0 {
+                return SLOTS * (bin + 1) - ends.leading_zeros() as usize;
+            }
+            below = SLOTS * bin;
+        }
+        start
+    }
+
+    /// The words of a bin: ends, then planes.
+    #[inline(always)]
+    pub(super) fn bin(&self, stride: usize, bin: usize) -> &[u64] {
+        &self.words[HEAD + bin * stride..][..stride]
+    }
+
+    #[inline(always)]
+    pub(super) fn planes(&self, stride: usize, bin: usize) -> &[u64] {
+        &self.bin(stride, bin)[1..]
+    }
+
+    /// Whether an entry matches.
+    #[inline(always)]
+    pub(super) fn contains<I: Isa>(
+        &self,
+        isa: I,
+        stride: usize,
+        place: Place,
+        work: &mut impl Work,
+    ) -> bool {
+        touch(work, place.block, 1);
+        // No early exit for an empty bucket: half of them are, so the branch would be guessed
+        // wrong half of the time, and only after its cache line arrived.
+        let run = self.run(isa, stride, self.block(place.block), place.bucket);
+        touch_bins(work, stride, run.first, run.end);
+        self.any_matches(stride, run, place.field)
+    }
+
+    /// Whether some entry of a run matches; all of a bin are compared at once.
+    #[inline(always)]
+    fn any_matches(&self, stride: usize, run: Run, wanted: u64) -> bool {
+        let mut at = run.first;
+        loop {
+            let len = (run.end - at).min(SLOTS - at % SLOTS) as u32;
+            let slots = !u64::MAX.unbounded_shl(len) << (at % SLOTS);
+            if matching(self.planes(stride, at / SLOTS), wanted) & slots != 0 {
+                return true;
+            }
+            at += len as usize;
+            // Few runs go on in another bin.
+            if at == run.end {
+                return false;
+            }
+        }
+    }
+
+    /// Stores an entry unless one matches, or there is no room.
+    #[inline(always)]
+    pub(super) fn insert<I: Isa>(
+        &mut self,
+        isa: I,
+        stride: usize,
+        place: Place,
+        repeat: Repeat,
+        work: &mut impl Work,
+    ) -> Outcome {
+        let Place { block: number, bucket, field } = place;
+        touch(work, number, 1);
+        let block = self.block(number);
+        let run = self.run(isa, stride, block, bucket);
+        touch_bins(work, stride, run.first, run.end);
+        let len = run.end - run.first;
+        let mut compared = Compared::default();
+        compared.add(self.field(isa, stride, run.first), field, len > 0);
+        let second = run.first + usize::from(len > 1);
+        compared.add(self.field(isa, stride, second), field, len > 1);
+        for at in run.first + 2..run.end {
+            compared.add(self.field(isa, stride, at), field, true);
+        }
+        let refused = match repeat {
+            Repeat::Keep => compared.seen,
+            Repeat::Store(most) => compared.equal >= most,
+        };
+        if refused {
+            return Outcome::Seen;
+        }
+        let Some((last_moved, gap)) = self.gap(stride, number) else { return Outcome::Full };
+        let at = run.first + compared.less;
+        touch(work, number, last_moved + 1 - number);
+        touch_bins(work, stride, at, gap);
+        self.open(stride, at, gap, at == run.end, field);
+        if at == run.end && run.end > run.first {
+            // What was the last of the run is no longer.
+            self.words[HEAD + (at - 1) / SLOTS * stride] &= !(1 << ((at - 1) % SLOTS));
+        }
+        self.words[number] |= Block::bit(bucket);
+        for start in &mut self.words[number + 1..=last_moved] {
+            *start += 1;
+        }
+        Outcome::Stored { seen: compared.seen }
+    }
+
+    /// Removes the longest entry that matches, and says whether there was one. One of which there
+    /// are `kept` equals stays, because nobody knows how many it stands for.
+    pub(super) fn remove<I: Isa>(
+        &mut self,
+        isa: I,
+        stride: usize,
+        place: Place,
+        kept: usize,
+    ) -> bool {
+        let run = self.run(isa, stride, self.block(place.block), place.bucket);
+        if run.first == run.end {
+            return false;
+        }
+        let fields = || (run.first..run.end).map(|at| (self.field(isa, stride, at), at));
+        let longest = fields()
+            .filter(|&(field, _)| matches(field, place.field))
+            .min_by_key(|(field, _)| field.trailing_zeros());
+        let Some((_, at)) = longest else { return false };
+        let equal = fields().filter(|&(field, _)| field == place.field).count();
+        if equal < kept {
+            self.remove_at(stride, place.block, place.bucket, run, at);
+        }
+        true
+    }
+
+    /// Removes the entry in slot `at` of the run of a bucket.
+    pub(super) fn remove_at(
+        &mut self,
+        stride: usize,
+        number: usize,
+        bucket: u32,
+        run: Run,
+        at: usize,
+    ) {
+        let end = self.end(stride, number);
+        self.close(stride, at, end);
+        if run.end - run.first == 1 {
+            self.words[number] &= !Block::bit(bucket);
+        } else if at == run.end - 1 {
+            self.words[HEAD + (at - 1) / SLOTS * stride] |= 1 << ((at - 1) % SLOTS);
+        }
+    }
+
+    /// The chance that a random hash of this segment matches: entries are disjoint.
+    pub(super) fn false_positive_rate(&self, stride: usize) -> f64 {
+        if self.is_blind() {
+            return 1.0;
+        }
+        let mut chance = 0.0;
+        for bin in 0..self.bins(stride) {
+            let mut longer = 0;
+            for (length, plane) in (0..stride - 1).rev().zip(self.planes(stride, bin)) {
+                // The lowest one of a field stands after its last bit.
+                let here = (plane & !longer).count_ones();
+                chance += f64::from(here) * (-(length as f64)).exp2();
+                longer |= plane;
+            }
+        }
+        chance * ADDRESS_CHANCE
+    }
+
+    /// The field in a slot.
+    #[inline(always)]
+    pub(super) fn field<I: Isa>(&self, isa: I, stride: usize, at: usize) -> u64 {
+        isa.column(self.planes(stride, at / SLOTS), (at % SLOTS) as u32)
+    }
+
+    /// The slots of a bucket.
+    #[inline(always)]
+    pub(super) fn run<I: Isa>(&self, isa: I, stride: usize, block: Block, bucket: u32) -> Run {
+        let (start, rank) = (block.start(), block.rank(bucket));
+        let occupied = u64::from(block.has(bucket));
+        // The ends of the 64 slots from the start on; few blocks have more.
+        let (ends, shift) = (HEAD + start / SLOTS * stride, start % SLOTS);
+        let next = self.words.get(ends + stride).copied().unwrap_or(0);
+        let ends = self.words[ends] >> shift | next << 1 << (SLOTS - 1 - shift);
+        let selector = 1 << rank;
+        let last = isa.deposit(selector, ends);
+        let first = isa.deposit(selector >> 1, ends) << 1 | u64::from(rank == 0);
+        if first == 0 || last < occupied {
+            return self.distant_run(isa, stride, block, bucket);
+        }
+        // For an empty bucket `last` belongs to the next one.
+        let len = occupied * (1 + last.trailing_zeros() as u64 - first.trailing_zeros() as u64);
+        let first = start + first.trailing_zeros() as usize;
+        Run { first, end: first + len as usize }
+    }
+
+    #[cold]
+    fn distant_run<I: Isa>(&self, isa: I, stride: usize, block: Block, bucket: u32) -> Run {
+        let first = self.start_of(isa, stride, block, block.rank(bucket));
+        let end = if block.has(bucket) { self.select(isa, stride, first, 0) + 1 } else { first };
+        Run { first, end }
+    }
+
+    /// The slot after the first `runs` runs of a block.
+    pub(super) fn start_of<I: Isa>(&self, isa: I, stride: usize, block: Block, runs: u32) -> usize {
+        if runs == 0 {
+            block.start()
+        } else {
+            self.select(isa, stride, block.start(), runs - 1) + 1
+        }
+    }
+
+    /// The n-th end from slot `from` on.
+    fn select<I: Isa>(&self, isa: I, stride: usize, from: usize, nth: u32) -> usize {
+        let (mut bin, mut nth) = (from / SLOTS, nth);
+        let mut ends = self.words[HEAD + bin * stride] & u64::MAX << (from % SLOTS);
+        while nth >= ends.count_ones() {
+            nth -= ends.count_ones();
+            bin += 1;
+            ends = self.words[HEAD + bin * stride];
+        }
+        SLOTS * bin + isa.deposit(1 << nth, ends).trailing_zeros() as usize
+    }
+
+    /// The last block that moves if the first free slot after a block is taken, and that slot. The
+    /// last slot of all is never taken.
+    #[inline(always)]
+    fn gap(&self, stride: usize, number: usize) -> Option<(usize, usize)> {
+        for block in number..BLOCKS - 1 {
+            let end = self.end(stride, block);
+            if end < self.block(block + 1).start() {
+                return Some((block, end));
+            }
+        }
+        let end = self.end(stride, BLOCKS - 1);
+        (end + 1 < SLOTS * self.bins(stride)).then_some((BLOCKS - 1, end))
+    }
+
+    /// Moves the slots from `at` on up to the free slot `gap` by one, and fills `at`.
+    #[inline(always)]
+    fn open(&mut self, stride: usize, at: usize, gap: usize, ends: bool, field: u64) {
+        let (first, last) = (at / SLOTS, gap / SLOTS);
+        for bin in (first..=last).rev() {
+            let low = if bin == first { at % SLOTS } else { 0 };
+            let high = if bin == last { gap % SLOTS } else { SLOTS - 1 };
+            let moved = u64::MAX << low & u64::MAX >> (SLOTS - 1 - high);
+            let above = moved & !(1 << low);
+            let (before, here) = self.words.split_at_mut(HEAD + bin * stride);
+            let here = &mut here[..stride];
+            if bin == first {
+                let (head, planes) = here.split_first_mut().expect("a bin has ends");
+                *head = *head & !moved | *head << 1 & above | u64::from(ends) << low;
+                for (bit, plane) in planes.iter_mut().enumerate() {
+                    *plane = *plane & !moved | *plane << 1 & above | (field >> bit & 1) << low;
+                }
+            } else {
+                let before = &before[before.len() - stride..];
+                for (word, before) in here.iter_mut().zip(before) {
+                    *word = *word & !moved | *word << 1 & above | before >> 63;
+                }
+            }
+        }
+    }
+
+    /// Moves the slots after `at` and below `end` down by one, over slot `at`.
+    fn close(&mut self, stride: usize, at: usize, end: usize) {
+        let (first, last) = (at / SLOTS, (end - 1) / SLOTS);
+        for bin in first..=last {
+            let low = if bin == first { at % SLOTS } else { 0 };
+            let high = if bin == last { (end - 1) % SLOTS } else { SLOTS - 1 };
+            let moved = u64::MAX << low & u64::MAX >> (SLOTS - 1 - high);
+            let below = moved & !(1 << high);
+            let (here, after) = self.words[HEAD + bin * stride..].split_at_mut(stride);
+            for (k, word) in here.iter_mut().enumerate() {
+                let entering = if bin == last { 0 } else { after[k] & 1 };
+                *word = *word & !moved | *word >> 1 & below | entering << high;
+            }
+        }
+    }
+}
+
+/// How the fields of a run compare to one that is as long as can be.
+#[derive(Clone, Copy, Default)]
+struct Compared {
+    seen: bool,
+    less: usize,
+    equal: usize,
+}
+
+impl Compared {
+    #[inline(always)]
+    fn add(&mut self, field: u64, wanted: u64, counts: bool) {
+        self.seen |= counts & matches(field, wanted);
+        self.less += usize::from(counts & (field < wanted));
+        self.equal += usize::from(counts & (field == wanted));
+    }
+}
+
+/// Whether the remainder of a field is a prefix of the one that is wanted, which is as long as can
+/// be: they do not differ above the lowest one of the field. A free slot matches nothing.
+#[inline(always)]
+fn matches(field: u64, wanted: u64) -> bool {
+    (field ^ wanted) >> 1 < field & field.wrapping_neg()
+}
+
+/// [`matches`] for all slots of a bin; true of free slots.
+#[inline(always)]
+fn matching(planes: &[u64], wanted: u64) -> u64 {
+    let (mut differing, mut known, mut bits) = (0, 0, wanted);
+    for plane in planes {
+        differing |= known & (plane ^ (bits & 1).wrapping_neg());
+        known |= plane;
+        bits >>= 1;
+    }
+    !differing
+}
+
+/// Counts words of a segment. Its first word may be the last of a cache line, so assume that.
+#[inline(always)]
+pub(super) fn touch(work: &mut impl Work, word: usize, count: usize) {
+    work.touch(Part::Bins, 56 + 8 * word, 8 * count);
+}
+
+/// Counts the bins of slots from `first` to `last`.
+#[inline(always)]
+fn touch_bins(work: &mut impl Work, stride: usize, first: usize, last: usize) {
+    let (first, last) = (first / SLOTS, last / SLOTS);
+    touch(work, HEAD + first * stride, (last + 1 - first) * stride);
+}

@@ -1,0 +1,62 @@
+//! Aggregates over given keys: count, sum, mean, least and largest, from the filter alone.
+//!
+//! The paper's section 5.1: the filter is an index on an attribute that needs no table behind it.
+//! Every count is at least the truth, and wrong for the stated share of keys, so sums err upwards.
+
+use crate::filter::Counting;
+use crate::window::Time;
+
+/// What a filter says about a set of keys.
+///
+/// ```
+/// use lately::spectral::Aggregate;
+/// use lately::{ErrorRate, Lately};
+///
+/// let mut words = Lately::ever().counting().expected_items(1000).build()?;
+/// for word in ["the", "cat", "the", "dog", "the"] {
+///     words.insert(word);
+/// }
+/// let keys = ["the", "dog", "bird"].map(|word| words.hashing().hash(word.as_bytes()));
+/// let found = Aggregate::over(words.filter().counting().unwrap(), keys);
+/// assert_eq!((found.sum, found.seen, found.largest, found.least), (4, 2, 3, 0));
+/// # Ok::<(), lately::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Aggregate {
+    /// Keys asked about.
+    pub keys: u64,
+    /// Keys that were seen at all.
+    pub seen: u64,
+    /// All their counts together; stays at the largest `u64` if they exceed it.
+    pub sum: u64,
+    /// The largest count; zero without keys.
+    pub largest: u64,
+    /// The least count; zero without keys.
+    pub least: u64,
+}
+
+impl Aggregate {
+    /// Asks about every one of these keys, by their hashes.
+    pub fn over(counter: &dyn Counting, hashes: impl IntoIterator<Item = u64>) -> Self {
+        let nothing = Self { keys: 0, seen: 0, sum: 0, largest: 0, least: u64::MAX };
+        let mut all = hashes.into_iter().fold(nothing, |all, hash| {
+            let count = counter.count_hash(hash, Time::ZERO);
+            Self {
+                keys: all.keys + 1,
+                seen: all.seen + u64::from(count > 0),
+                sum: all.sum.saturating_add(count),
+                largest: all.largest.max(count),
+                least: all.least.min(count),
+            }
+        });
+        if all.keys == 0 {
+            all.least = 0;
+        }
+        all
+    }
+
+    /// The mean count; `None` without keys.
+    pub fn mean(&self) -> Option<f64> {
+        (self.keys > 0).then(|| self.sum as f64 / self.keys as f64)
+    }
+}

@@ -1,0 +1,269 @@
+//! The parameters of a spectral filter, and what follows from them.
+
+use super::counters::{Bytes, Counters, Fixed, Pools, Serial, StringArray};
+use super::place::{MOST_HASHES, Place, Rows};
+use super::rule::{Rule, Second};
+use super::{Design, Spectral};
+use crate::blueprint::{Blueprint, Unfit};
+use crate::codec::{Reader, Writer};
+use crate::error::Error;
+use crate::filter::{Filter, Promise};
+use crate::hash::Seed;
+use crate::plan::{Goal, Limit};
+use crate::probability::least;
+use crate::rate::ErrorRate;
+use crate::window::{Slack, Window};
+
+/// The parameters of a spectral filter with a row of counters for each hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SpectralParameters {
+    /// Different keys for which the error is promised.
+    pub items: u64,
+    /// Where the counters of a key are.
+    pub rows: Rows,
+    /// What an insertion does to them.
+    pub rule: Rule,
+    /// How they are stored.
+    pub storage: Storage,
+}
+
+/// How counters are stored: see [`counters`](super::counters).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Storage {
+    /// In a byte each, and in a table what outgrows it: the one we recommend.
+    Bytes,
+    /// Sharing the bits of words.
+    Pools,
+    /// In strings of their own lengths, with an index.
+    StringArray,
+    /// In codes that end by themselves.
+    Serial,
+    /// In a byte each, up to 255.
+    Fixed8,
+    /// In two bytes each, up to 65,535.
+    Fixed16,
+    /// In four bytes each, up to 4,294,967,295.
+    Fixed32,
+}
+
+impl Storage {
+    /// Every storage; its place here is its number in snapshots.
+    pub const ALL: [Storage; 7] = [
+        Storage::Bytes,
+        Storage::Pools,
+        Storage::StringArray,
+        Storage::Serial,
+        Storage::Fixed8,
+        Storage::Fixed16,
+        Storage::Fixed32,
+    ];
+
+    /// Its name, for people and commands.
+    pub fn name(self) -> &'static str {
+        match self {
+            Storage::Bytes => "bytes",
+            Storage::Pools => "pools",
+            Storage::StringArray => "string-array",
+            Storage::Serial => "serial",
+            Storage::Fixed8 => "fixed-8",
+            Storage::Fixed16 => "fixed-16",
+            Storage::Fixed32 => "fixed-32",
+        }
+    }
+}
+
+/// The hashes for an error: seven tenths of what would need the fewest counters, because that many
+/// fewer accesses cost only one counter in twenty more.
+pub fn hashes_for(rate: f64) -> u32 {
+    ((-0.7 * rate.log2()).ceil() as u32).clamp(1, MOST_HASHES)
+}
+
+impl SpectralParameters {
+    /// The smallest that keeps `rate` for `items` different keys.
+    pub fn with_error(items: u64, rate: f64, rule: Rule) -> Self {
+        let rows = Rows::for_items(items, rate, hashes_for(rate));
+        Self { items, rows, rule, storage: Storage::Bytes }
+    }
+
+    /// Those that err least within `bytes`, with as few hashes as come close to that or to the
+    /// error that we plan for unless told otherwise; `None` if not even one counter fits.
+    pub fn with_memory(items: u64, bytes: u64, rule: Rule) -> Option<Self> {
+        let with_hashes = |hashes| {
+            let of_width =
+                |width| Self { items, rows: Rows { width, hashes }, rule, storage: Storage::Bytes };
+            let guess = bytes / u64::from(hashes) + 1;
+            let width = least(guess, |width| of_width(width).heap_bytes() > bytes) - 1;
+            (width > 0).then(|| of_width(width))
+        };
+        let choices: Vec<Self> = (1..=MOST_HASHES).filter_map(with_hashes).collect();
+        let rates = choices.iter().map(Self::false_positive_rate);
+        let best = rates.fold(f64::INFINITY, f64::min);
+        let enough = (1.3 * best).max(ErrorRate::DEFAULT.get());
+        choices.into_iter().find(|choice| choice.false_positive_rate() <= enough)
+    }
+
+    /// Chance that a key's count is wrong, and that an unseen key seems seen: the Bloom error.
+    pub fn false_positive_rate(&self) -> f64 {
+        self.rows.collision_rate(self.items)
+    }
+
+    /// Proposes for counting without end.
+    pub(super) fn propose(goal: &Goal) -> Result<Self, Unfit> {
+        let (items, rule) = counted_items(goal)?;
+        match goal.limit {
+            Limit::Error(rate) => Ok(Self::with_error(items, rate.get(), rule)),
+            Limit::Memory(memory) => Self::with_memory(items, memory.bytes(), rule)
+                .ok_or(Unfit("needs at least 120 bytes")),
+        }
+    }
+
+    /// Reads what [`Blueprint::write_parameters`] wrote.
+    pub(super) fn read(from: &mut Reader<'_>) -> Result<Self, Error> {
+        let items = from.u64("items")?;
+        let rows = Rows { width: from.u64("width")?, hashes: from.u32("hashes")? }.validate()?;
+        let rule = Rule::read(from)?;
+        let storage = from.u8("storage")?;
+        let expected = "from 0 to 6";
+        let storage = *Storage::ALL.get(usize::from(storage)).ok_or(Error::Field {
+            field: "storage",
+            found: storage.into(),
+            expected,
+        })?;
+        Ok(Self { items, rows, rule, storage })
+    }
+
+    /// Heap bytes and cache lines per counter of a storage.
+    fn cost<C: Counters>(&self) -> (u64, f64, bool) {
+        let bytes = C::heap_bytes_for(self.rows.counters())
+            + Second::<C>::heap_bytes_for(self.rule, &self.rows);
+        (bytes, C::LINES, C::ADAPTS)
+    }
+
+    fn storage_cost(&self) -> (u64, f64, bool) {
+        match self.storage {
+            Storage::Bytes => self.cost::<Bytes>(),
+            Storage::Pools => self.cost::<Pools>(),
+            Storage::StringArray => self.cost::<StringArray>(),
+            Storage::Serial => self.cost::<Serial>(),
+            Storage::Fixed8 => self.cost::<Fixed<u8>>(),
+            Storage::Fixed16 => self.cost::<Fixed<u16>>(),
+            Storage::Fixed32 => self.cost::<Fixed<u32>>(),
+        }
+    }
+}
+
+/// The different keys and the rule for a goal of counting without end.
+pub(super) fn counted_items(goal: &Goal) -> Result<(u64, Rule), Unfit> {
+    if !goal.counting {
+        return Err(Unfit("counts, which costs more than is asked"));
+    }
+    if goal.window != Window::Ever {
+        return Err(Unfit("counts without end only"));
+    }
+    let items = goal.expected_items.ok_or(Unfit("needs to know about how many keys to expect"))?;
+    let rule = if goal.removing { Rule::MinimumSelection } else { Rule::MinimalIncrease };
+    Ok((items.clamp(1, Window::LONGEST), rule))
+}
+
+/// What counting without end promises.
+pub(super) fn promise(false_positives: f64) -> Promise {
+    Promise { window: Window::Ever, slack: Slack::Unlimited, false_positives, false_negatives: 0.0 }
+}
+
+impl Blueprint for SpectralParameters {
+    fn structure(&self) -> &'static str {
+        super::ROW.name
+    }
+
+    fn promise(&self) -> Promise {
+        promise(self.false_positive_rate())
+    }
+
+    fn promised_items(&self) -> Option<u64> {
+        Some(self.items)
+    }
+
+    fn heap_bytes(&self) -> u64 {
+        self.storage_cost().0
+    }
+
+    fn adapts(&self) -> bool {
+        self.storage_cost().2
+    }
+
+    fn lines_touched(&self) -> f64 {
+        f64::from(self.rows.hashes) * self.storage_cost().1
+    }
+
+    fn fields(&self) -> Vec<(&'static str, String)> {
+        let mut fields = vec![
+            ("items", self.items.to_string()),
+            ("width", self.rows.width.to_string()),
+            ("hashes", self.rows.hashes.to_string()),
+            ("storage", self.storage.name().to_owned()),
+        ];
+        fields.extend(self.rule.fields());
+        fields
+    }
+
+    fn write_parameters(&self, out: &mut Writer) {
+        out.u64(self.items);
+        out.u64(self.rows.width);
+        out.u32(self.rows.hashes);
+        self.rule.write(out);
+        let number = Storage::ALL.iter().position(|&storage| storage == self.storage);
+        out.u8(number.expect("all storages are in ALL") as u8);
+    }
+
+    fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
+        match self.storage {
+            Storage::Bytes => Box::new(Spectral::<Bytes, Self>::new(*self)),
+            Storage::Pools => Box::new(Spectral::<Pools, Self>::new(*self)),
+            Storage::StringArray => Box::new(Spectral::<StringArray, Self>::new(*self)),
+            Storage::Serial => Box::new(Spectral::<Serial, Self>::new(*self)),
+            Storage::Fixed8 => Box::new(Spectral::<Fixed<u8>, Self>::new(*self)),
+            Storage::Fixed16 => Box::new(Spectral::<Fixed<u16>, Self>::new(*self)),
+            Storage::Fixed32 => Box::new(Spectral::<Fixed<u32>, Self>::new(*self)),
+        }
+    }
+}
+
+impl Design for SpectralParameters {
+    type Place = Rows;
+
+    fn place(&self) -> Rows {
+        self.rows
+    }
+
+    fn rule(&self) -> Rule {
+        self.rule
+    }
+
+    fn set_rule(&mut self, rule: Rule) {
+        self.rule = rule;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_and_error_are_inverse() {
+        for items in [1, 100, 100_000] {
+            for rate in [0.3, 0.01, 1e-4] {
+                let given = SpectralParameters::with_error(items, rate, Rule::MinimalIncrease);
+                let back = SpectralParameters::with_memory(
+                    items,
+                    given.heap_bytes(),
+                    Rule::MinimalIncrease,
+                )
+                .unwrap();
+                assert!(back.heap_bytes() <= given.heap_bytes());
+                let enough = f64::max(1.3 * rate, ErrorRate::DEFAULT.get());
+                assert!(back.false_positive_rate() <= enough, "{given:?} {back:?}");
+            }
+        }
+        assert_eq!(SpectralParameters::with_memory(10, 100, Rule::MinimalIncrease), None);
+    }
+}
