@@ -43,7 +43,11 @@ class Server:
         self.load = load
         self.settings = settings
         self.process = None
-        self.start()
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
 
     def start(self):
         arguments = [ENGINES[self.engine], "--port", str(self.port), "--bind", "127.0.0.1"]
@@ -108,10 +112,9 @@ class Server:
         self.start()
 
     def stop(self):
-        if self.process.poll() is None:
+        if self.process is not None:
             self.process.kill()
-        self.process.wait()
-        self.client.close()
+            self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def digest(self, *keys):
