@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
-use crate::filter::{Filter, Promise};
+use crate::filter::{Filter, Mistakes, Promise};
 use crate::hash::Seed;
 use crate::plan::Goal;
 
@@ -20,6 +20,16 @@ pub trait Blueprint: Debug + Send + Sync {
     /// Structures that neither forget nor grow have such a limit, and beyond it err more often.
     fn promised_items(&self) -> Option<u64> {
         None
+    }
+
+    /// The errors to expect over a long stream of keys drawn evenly from an alphabet of this size,
+    /// or from one without end; every key not in the window counts as unseen, however short a time
+    /// ago it left. The planner compares these when the memory is given. Unless a structure knows
+    /// better, what it promises.
+    fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {
+        let _ = alphabet;
+        let Promise { false_positives, false_negatives, .. } = self.promise();
+        Mistakes { false_positives, false_negatives }
     }
 
     /// Bytes on the heap: exactly for structures of fixed size, and for those that adapt, when

@@ -6,10 +6,13 @@
 
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::Reader;
-use crate::duplicates::CompactShortHash;
+use crate::duplicates::{
+    Alone, BlockDecaying, CompactShortHash, Cuckoo, ExactWindow, Interleaved, PlainBloom, Queuing,
+    QuotientShortHash, QuotientTable, ShortHash, StableBloom, StreamingQuotient, TwoBuffers,
+};
 use crate::error::Error;
 use crate::filter::Filter;
-use crate::growing::{Growing, GrowingLayers, GrowingTails};
+use crate::growing::{Growing, GrowingLayers};
 use crate::plan::Goal;
 use crate::sliding::{AgePartitioned, DoubleBuffer, Sliding, TimeLimited};
 use crate::spectral::counters::Bytes;
@@ -20,10 +23,24 @@ pub static CATALOG: &[Row] = &[
     Row::of::<Sliding>(),
     Row::of::<AgePartitioned>(),
     Row::of::<DoubleBuffer>(),
+    Row::of::<Interleaved>(),
     Row::of::<CompactShortHash>(),
+    Row::of::<ExactWindow>(),
+    Row::of::<ShortHash>(),
+    Row::of::<QuotientShortHash>(),
+    Row::of::<Queuing<PlainBloom>>(),
+    Row::of::<Alone<QuotientTable>>(),
+    Row::of::<Queuing<QuotientTable>>(),
+    Row::of::<Alone<Cuckoo>>(),
+    Row::of::<Queuing<Cuckoo>>(),
+    Row::of::<Alone<StreamingQuotient>>(),
+    Row::of::<Queuing<StreamingQuotient>>(),
+    Row::of::<Alone<StableBloom>>(),
+    Row::of::<Queuing<StableBloom>>(),
+    Row::of::<TwoBuffers>(),
+    Row::of::<BlockDecaying>(),
     Row::of::<TimeLimited>(),
     Row::of::<Growing>(),
-    Row::of::<GrowingTails>(),
     Row::of::<GrowingLayers>(),
     spectral::ROW,
     Row::of::<Spectral<Bytes, BlockedParameters>>(),

@@ -189,7 +189,12 @@ pub trait Filter: Membership + fmt::Debug + Send + Sync + Any {
     }
 }
 
-/// What a structure keeps, whatever the stream: the contracts test every word of it.
+/// What a structure keeps: the contracts test every word of it.
+///
+/// A structure without false negatives keeps it whatever the stream. One that may forget
+/// (`false_negatives > 0`) states the shares to expect in the long run on a stream whose keys are
+/// fresh, or repeats at a distance evenly spread over the window; see
+/// [`duplicates`](crate::duplicates).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Promise {
     /// A key seen this lately is in the window.
@@ -201,6 +206,30 @@ pub struct Promise {
     pub false_positives: f64,
     /// The share of keys inside the window that are reported as new. Zero means never.
     pub false_negatives: f64,
+}
+
+/// Both kinds of false answers, as shares over a long stream.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Mistakes {
+    /// Of the keys not in the window, those reported as seen.
+    pub false_positives: f64,
+    /// Of the keys in the window, those reported as new.
+    pub false_negatives: f64,
+}
+
+impl Mistakes {
+    /// Their sum: 0 for a perfect filter, 1 for one that answers by tossing a coin.
+    pub fn total(&self) -> f64 {
+        self.false_positives + self.false_negatives
+    }
+
+    /// Their mean, by weights that sum to 1.
+    pub fn mean_of(weighted: impl IntoIterator<Item = (f64, Mistakes)>) -> Self {
+        weighted.into_iter().fold(Self::default(), |mean, (weight, mistakes)| Self {
+            false_positives: mean.false_positives + weight * mistakes.false_positives,
+            false_negatives: mean.false_negatives + weight * mistakes.false_negatives,
+        })
+    }
 }
 
 impl fmt::Display for Promise {

@@ -213,6 +213,12 @@ impl Builder {
         self
     }
 
+    /// How many different keys there are, if that is known.
+    pub fn alphabet(mut self, keys: u64) -> Self {
+        self.goal.alphabet = Some(keys);
+        self
+    }
+
     /// A seed, so that two filters make different mistakes. Without one it is zero.
     pub fn seed(mut self, seed: Seed) -> Self {
         self.hashing = Hashing::Fast(seed);

@@ -24,7 +24,7 @@ pub mod split_block;
 
 pub use blueprint::{Blueprint, Structure, Unfit};
 pub use error::Error;
-pub use filter::{Counting, Filter, Membership, Promise, Removing};
+pub use filter::{Counting, Filter, Membership, Mistakes, Promise, Removing};
 pub use hash::{Hashing, Seed};
 pub use lately::{Builder, Lately};
 pub use memory::Memory;

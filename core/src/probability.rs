@@ -31,6 +31,55 @@ pub fn poisson_mean(mean: f64, f: impl Fn(u64) -> f64) -> f64 {
     sum / weights
 }
 
+/// `P(Poisson > j)` for j = 0, 1, 2, ... until it no longer matters. Sums to the mean.
+pub fn poisson_tails(mean: f64) -> Vec<f64> {
+    let most = (mean + 8.0 * mean.sqrt() + 24.0) as usize;
+    // From the far end down, relative to the mode's weight, so that nothing underflows.
+    let mode = mean.floor() as usize;
+    let mut weights = vec![0.0; most + 1];
+    weights[mode] = 1.0;
+    for j in (0..mode).rev() {
+        weights[j] = weights[j + 1] * (j + 1) as f64 / mean;
+    }
+    for j in mode + 1..=most {
+        weights[j] = weights[j - 1] * mean / j as f64;
+    }
+    let total: f64 = weights.iter().sum();
+    let mut tail = 0.0;
+    let mut tails = vec![0.0; most + 1];
+    for j in (0..=most).rev() {
+        tails[j] = tail;
+        tail += weights[j] / total;
+    }
+    tails
+}
+
+/// At most `count` values, with weights, that stand for a Poisson variable in the mean of a smooth
+/// function: neighbours are merged into groups of like weight, each at its own mean.
+pub fn poisson_nodes(mean: f64, count: usize) -> Vec<(f64, f64)> {
+    let tails = poisson_tails(mean);
+    let mut nodes = Vec::with_capacity(count);
+    let (mut weight, mut sum, mut above) = (0.0, 0.0, 1.0);
+    for (j, &tail) in tails.iter().enumerate() {
+        let chance = above - tail;
+        above = tail;
+        weight += chance;
+        sum += chance * j as f64;
+        if weight * count as f64 >= 1.0 || j + 1 == tails.len() {
+            if weight > 0.0 {
+                nodes.push((weight, sum / weight));
+            }
+            (weight, sum) = (0.0, 0.0);
+        }
+    }
+    nodes
+}
+
+/// The mean of `e^-t` over `0..x`: `(1 - e^-x) / x`.
+pub fn mean_decay(x: f64) -> f64 {
+    if x < 1e-12 { 1.0 } else { -(-x).exp_m1() / x }
+}
+
 /// The least number, from 1 on, that is `enough`: a claim that stays true once it is. The search
 /// asks first about `start`, which should be of the right order, and at least 1.
 pub fn least(start: u64, enough: impl Fn(u64) -> bool) -> u64 {
@@ -75,6 +124,26 @@ mod tests {
             assert!((square - mean * (mean + 1.0)).abs() <= 1e-9 * square);
             let empty = poisson_mean(mean, |j| f64::from(j == 0));
             assert!((empty - (-mean).exp()).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn poisson_tails_sum_to_the_mean_and_start_at_not_nothing() {
+        for mean in [0.0, 0.01, 1.0, 30.0, 2e4] {
+            let tails = poisson_tails(mean);
+            assert!((tails.iter().sum::<f64>() - mean).abs() <= 1e-9 * mean.max(1.0), "{mean}");
+            assert!((tails[0] - (1.0 - (-mean).exp())).abs() < 1e-9, "{mean}");
+        }
+    }
+
+    #[test]
+    fn poisson_nodes_keep_the_mean() {
+        for mean in [0.0, 0.3, 5.0, 40.0] {
+            let nodes = poisson_nodes(mean, 8);
+            assert!(nodes.len() <= 9);
+            let weights: f64 = nodes.iter().map(|(weight, _)| weight).sum();
+            let found: f64 = nodes.iter().map(|(weight, value)| weight * value).sum();
+            assert!((weights - 1.0).abs() < 1e-9 && (found - mean).abs() < 1e-6 * (1.0 + mean));
         }
     }
 }

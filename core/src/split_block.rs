@@ -18,13 +18,19 @@ use crate::probability::{least, poisson_mean};
 pub const BLOCK_BITS: u64 = 64 * LINE_WORDS as u64;
 
 /// Chance that an unseen key finds its eight bits set, when `items` keys share `blocks` blocks.
+pub fn false_positive_rate(items: u64, blocks: u64) -> f64 {
+    false_positive_rate_in_lanes(items as f64 / blocks as f64, 64)
+}
+
+/// Chance that an unseen key finds one bit set in each of eight lanes of `lane_bits`, when blocks
+/// hold `keys_per_block` on average.
 ///
 /// A block holds a Poisson number of keys, and `j` keys set a given bit of a lane with chance
 /// `1 - (1 - 1/64)^j`.
-pub fn false_positive_rate(items: u64, blocks: u64) -> f64 {
-    poisson_mean(items as f64 / blocks as f64, |j| {
+pub fn false_positive_rate_in_lanes(keys_per_block: f64, lane_bits: u32) -> f64 {
+    poisson_mean(keys_per_block, |j| {
         // (1 - 1/64)^j = e^(-0.0157 j); expm1 keeps the digits when j is small.
-        let set = -(j as f64 * (-1.0f64 / 64.0).ln_1p()).exp_m1();
+        let set = -(j as f64 * (-1.0 / f64::from(lane_bits)).ln_1p()).exp_m1();
         set.powi(LINE_WORDS as i32)
     })
 }

@@ -7,6 +7,8 @@
 mod broken;
 #[path = "contracts/counting.rs"]
 mod counting;
+#[path = "contracts/detector.rs"]
+mod detector;
 #[path = "contracts/ever.rs"]
 mod ever;
 #[path = "contracts/membership.rs"]
@@ -20,7 +22,7 @@ mod subjects;
 #[path = "contracts/timed.rs"]
 mod timed;
 
-use broken::{Fault, ever_with_fault, with_fault};
+use broken::{Fault, detector_with_fault, ever_with_fault, with_fault};
 use model::{Flaw, model};
 use subjects::{Subject, subjects};
 
@@ -71,6 +73,19 @@ fn windows_by_count_are_remembered_and_errors_stay_rare() {
     must_catch(Fault::OffByOne, membership::keeps_its_window);
     must_catch(Fault::Liar, membership::keeps_its_window);
     must_catch(Fault::NeverForgets, membership::keeps_its_window);
+}
+
+#[test]
+fn detectors_err_no_more_than_they_say() {
+    on_every(Subject::may_forget, detector::errs_as_promised);
+    must_fail(&detector_with_fault(Fault::Amnesiac), detector::errs_as_promised);
+    must_fail(&detector_with_fault(Fault::Liar), detector::errs_as_promised);
+}
+
+#[test]
+fn detectors_let_repeats_pass_again_if_they_must_not_refresh() {
+    on_every(Subject::may_forget, detector::repeats_pass_again);
+    must_fail(&detector_with_fault(Fault::AlwaysRefreshes), detector::repeats_pass_again);
 }
 
 #[test]

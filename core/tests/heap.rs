@@ -4,7 +4,7 @@ use std::alloc::System;
 
 use lately::catalog::CATALOG;
 use lately::plan::Goal;
-use lately::{ErrorRate, Hashing, Seed, Span, Time, Window};
+use lately::{ErrorRate, Hashing, Memory, Seed, Span, Time, Window};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
@@ -31,7 +31,9 @@ fn heap_bytes_are_the_allocators() {
                 [Window::Last(items), Window::Ever, span].map(|window| Goal::new(window, rate));
             let counting = Goal { counting: true, expected_items: Some(items), ..goals[1] };
             let sliding = Goal { counting: true, ..goals[0] };
-            let accepted = [goals[0], goals[1], goals[2], counting, sliding];
+            let memory = Memory::from_bytes(200 + items);
+            let small = Goal::new(Window::Last(items), memory);
+            let accepted = [goals[0], goals[1], goals[2], counting, sliding, small];
             let Some(blueprint) = accepted.iter().find_map(|goal| (row.propose)(goal).ok()) else {
                 continue;
             };

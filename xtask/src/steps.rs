@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::engines::{self, Engines};
+use crate::engines;
 use crate::{clicks, tidy};
 
 /// One thing that must succeed.
@@ -19,7 +19,6 @@ struct Step {
 pub fn test() -> Result<()> {
     let mut steps = lint_steps();
     steps.push(cargo("tests", &["test", "--workspace"]));
-    steps.push(Step { name: "module", run: Box::new(|| Engines::prepare()?.test()) });
     steps.push(Step { name: "click log", run: Box::new(clicks::verify) });
     steps.push(cargo("lab verify", &["lab", "verify"]));
     run(&steps)

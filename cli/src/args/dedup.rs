@@ -15,8 +15,9 @@ use crate::wanted::Wanted;
 
 /// Print each line the first time it is seen in the window, and drop its repeats.
 ///
-/// Order and bytes stay as they are. A line that was seen in the window is never printed; of the
-/// others, at most the stated share is dropped by mistake.
+/// Order and bytes stay as they are. A line that was seen in the window is never printed, unless
+/// `--memory` is so small that some must be forgotten (`lately plan` says how many); of the others,
+/// at most the stated share is dropped by mistake.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Dedup {

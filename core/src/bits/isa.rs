@@ -46,6 +46,9 @@ pub trait Isa: Copy {
 
     /// Moves `slot` and all above it up by one, the last one out, and puts `value` into `slot`.
     fn insert(self, planes: &mut [Plane], slot: u64, value: u64);
+
+    /// Whether all bits of `mask` are set in `block`.
+    fn covers(self, block: &[u64; 4], mask: &[u64; 4]) -> bool;
 }
 
 /// The best instruction set of this CPU.
@@ -121,6 +124,12 @@ mod tests {
                 ),
                 packed
             );
+        }
+        for _ in 0..20_000 {
+            let block: [u64; 4] = std::array::from_fn(|_| draw() | draw());
+            let mask = std::array::from_fn(|_| 1 << (draw() % 64));
+            let covered = block.iter().zip(&mask).all(|(word, bit)| word & bit != 0);
+            assert_eq!(isa.covers(&block, &mask), covered);
         }
         for width in 0..40 {
             let mut planes: Vec<Plane> = (0..width).map(|_| draw().to_le_bytes()).collect();

@@ -4,6 +4,8 @@
 //! with b = 5, integer 12 is bits 60..65: four bits at the top of word 0 and one at the bottom of
 //! word 1.
 
+use super::prefetch::prefetch;
+
 /// Integers of `width` bits each, 1 to 64.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packed {
@@ -92,6 +94,71 @@ impl Packed {
         }
     }
 
+    /// Makes `len` integers from `start` on zero.
+    ///
+    /// # Panics
+    ///
+    /// If that range is out of bounds.
+    pub fn clear(&mut self, start: usize, len: usize) {
+        assert!(start + len <= self.len);
+        let (from, to) = (start * self.width as usize, (start + len) * self.width as usize);
+        let (first, last) = (from / 64, to / 64);
+        let (below, above) = (!(u64::MAX << (from % 64)), u64::MAX << (to % 64));
+        if first == last {
+            self.words[first] &= below | above;
+        } else {
+            self.words[first] &= below;
+            self.words[first + 1..last].fill(0);
+            self.words[last] &= above;
+        }
+    }
+
+    /// Moves the integers at `from..to` up by one, over the one at `to`.
+    ///
+    /// # Panics
+    ///
+    /// If `to` is out of bounds or before `from`.
+    pub fn move_up(&mut self, from: usize, to: usize) {
+        assert!(from <= to && to < self.len);
+        let width = self.width as usize;
+        let (start, end) = ((from + 1) * width, (to + 1) * width);
+        if start == end {
+            return;
+        }
+        for word in (start / 64..=(end - 1) / 64).rev() {
+            let below = if word == 0 { 0 } else { self.words[word - 1] };
+            // In two steps each, because the width may be 64.
+            let moved = (self.words[word] << (width - 1)) << 1 | below >> (64 - width);
+            self.overwrite(word, moved, start, end);
+        }
+    }
+
+    /// Moves the integers after `from`, up to and including `to`, down by one, over the one at
+    /// `from`.
+    ///
+    /// # Panics
+    ///
+    /// If `to` is out of bounds or before `from`.
+    pub fn move_down(&mut self, from: usize, to: usize) {
+        assert!(from <= to && to < self.len);
+        let width = self.width as usize;
+        let (start, end) = (from * width, to * width);
+        if start == end {
+            return;
+        }
+        for word in start / 64..=(end - 1) / 64 {
+            let above = self.words[word + 1];
+            let moved = (self.words[word] >> (width - 1)) >> 1 | above << (64 - width);
+            self.overwrite(word, moved, start, end);
+        }
+    }
+
+    /// Starts loading the integer at `index`.
+    #[inline]
+    pub fn prefetch(&self, index: usize) {
+        prefetch(&self.words, index * self.width as usize / 64);
+    }
+
     /// Whether some integer equals `value`.
     pub fn contains(&self, value: u64) -> bool {
         (0..self.len).any(|index| self.get(index) == value)
@@ -100,6 +167,19 @@ impl Packed {
     /// The bits as words; integers are packed from the lowest bit of the first word on.
     pub fn as_words(&self) -> &[u64] {
         &self.words[..self.words.len() - 1]
+    }
+
+    /// Replaces those bits of a word that lie in `start..end` of all bits.
+    #[inline]
+    fn overwrite(&mut self, word: usize, value: u64, start: usize, end: usize) {
+        let mut mask = u64::MAX;
+        if word == start / 64 {
+            mask &= u64::MAX << (start % 64);
+        }
+        if word == (end - 1) / 64 {
+            mask &= u64::MAX >> (63 - (end - 1) % 64);
+        }
+        self.words[word] = self.words[word] & !mask | value & mask;
     }
 
     #[inline]
@@ -137,6 +217,43 @@ mod tests {
                 assert_eq!(found, plain, "width {width}, len {len}");
                 let words = packed.as_words().to_vec();
                 assert_eq!(Packed::from_words(width, len, words), Some(packed));
+            }
+        }
+    }
+
+    #[test]
+    fn moving_agrees_with_a_plain_vector() {
+        for width in [1, 5, 7, 32, 63, 64] {
+            for (from, to) in [(0, 0), (0, 1), (3, 9), (12, 140), (63, 64), (0, 199), (199, 199)] {
+                let value = |index: usize| remix(index as u64, 3) & (u64::MAX >> (64 - width));
+                let mut plain: Vec<u64> = (0..200).map(value).collect();
+                let mut packed = Packed::new(width, 200);
+                (0..200).for_each(|index| packed.set(index, value(index)));
+                packed.move_up(from, to);
+                plain.copy_within(from..to, from + 1);
+                assert!((0..200).all(|i| packed.get(i) == plain[i]), "{width} up {from} {to}");
+                packed.move_down(from, to);
+                plain.copy_within(from + 1..=to, from);
+                assert!((0..200).all(|i| packed.get(i) == plain[i]), "{width} down {from} {to}");
+            }
+        }
+    }
+
+    #[test]
+    fn clearing_a_range_leaves_the_rest() {
+        for width in [1, 5, 7, 64] {
+            let filled = |len| {
+                let mut packed = Packed::new(width, len);
+                (0..len).for_each(|index| packed.set(index, u64::MAX));
+                packed
+            };
+            for (start, len) in [(0, 0), (0, 200), (3, 9), (12, 1), (63, 65), (128, 72), (200, 0)] {
+                let mut packed = filled(200);
+                packed.clear(start, len);
+                for index in 0..200 {
+                    let kept = !(start..start + len).contains(&index);
+                    assert_eq!(packed.get(index) != 0, kept, "{width} {start} {len} {index}");
+                }
             }
         }
     }

@@ -70,6 +70,12 @@ impl Isa for Avx2 {
         // SAFETY: `self` exists only if AVX2 was detected.
         unsafe { insert(planes, slot, value) }
     }
+
+    #[inline(always)]
+    fn covers(self, block: &[u64; 4], mask: &[u64; 4]) -> bool {
+        // SAFETY: `self` exists only if AVX2 was detected.
+        unsafe { covers(block, mask) }
+    }
 }
 
 /// The caller must know that the CPU has the features.
@@ -169,6 +175,15 @@ fn insert(planes: &mut [Plane], slot: u64, value: u64) {
     let aboves = _mm256_set1_epi64x(above as i64);
     let opened = |words| _mm256_add_epi64(words, _mm256_and_si256(words, aboves));
     change(planes, slot, value, opened, |word| word.wrapping_add(word & above));
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn covers(block: &[u64; 4], mask: &[u64; 4]) -> bool {
+    // SAFETY: both are 32 readable bytes; the loads may be unaligned.
+    let [block, mask] =
+        [block, mask].map(|words| unsafe { _mm256_loadu_si256(words.as_ptr().cast()) });
+    _mm256_testc_si256(block, mask) != 0
 }
 
 /// Clears `slot` by `vector` or `scalar`, and puts `value` there.

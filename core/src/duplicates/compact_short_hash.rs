@@ -9,11 +9,12 @@
 //! full, or when a repeat must not refresh its key), so hashes take the `2^h - 1` values above it.
 //! What is not guaranteed: speed. Every operation reads the whole ring.
 
+use super::law::Stream;
 use crate::bits::Packed;
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
-use crate::filter::{Filter, Membership, Promise};
+use crate::filter::{Filter, Membership, Mistakes, Promise};
 use crate::hash::{Seed, reduce};
 use crate::plan::{Goal, Limit};
 use crate::window::{Slack, Time, Window};
@@ -46,8 +47,12 @@ impl CompactShortHashParameters {
     /// Chance that an unseen key collides with one of the window: `1 - (1 - 1/(2^h - 1))^w`
     /// (Theorem 3, with one value set aside).
     pub fn false_positive_rate(&self) -> f64 {
-        let collision = 1.0 / self.hash_values() as f64;
-        -(self.window as f64 * (-collision).ln_1p()).exp_m1()
+        self.collision(self.window as f64)
+    }
+
+    /// The same with one of `n` different keys.
+    fn collision(&self, n: f64) -> f64 {
+        -(n * (-1.0 / self.hash_values() as f64).ln_1p()).exp_m1()
     }
 
     fn hash_values(&self) -> u64 {
@@ -67,6 +72,12 @@ impl Blueprint for CompactShortHashParameters {
             false_positives: self.false_positive_rate(),
             false_negatives: 0.0,
         }
+    }
+
+    fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {
+        let stream = Stream::new(self.window, alphabet);
+        let false_positives = self.collision(stream.distinct(stream.window));
+        Mistakes { false_positives, false_negatives: 0.0 }
     }
 
     fn heap_bytes(&self) -> u64 {

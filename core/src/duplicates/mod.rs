@@ -1,5 +1,70 @@
 //! Fixed memory: the budget is given, and the error follows.
+//!
+//! # What a detector promises
+//!
+//! Some structures here never forget inside their window; they promise what all windows do. The
+//! others, *detectors*, may forget, and their [`Promise`](crate::Promise) has `false_negatives`
+//! above zero. Both of its rates are then shares to expect in the long run, on a stream in which
+//! keys are fresh, or repeats at a distance evenly spread over the window: the limit of keys drawn
+//! evenly from a large alphabet. Streams that repeat nearer, as most do, are forgotten less. Over
+//! a small alphabet a detector also reports keys that left the window and are still stored; with
+//! the alphabet given ([`Goal::alphabet`](crate::plan::Goal::alphabet)) the planner counts them
+//! too. The laws are in [`law`] and beside each detector.
+//!
+//! A repeat that must not start its window anew (`insert_new_hash`) and is reported as seen leaves
+//! no new trace in a detector; those that measure distance in insertions count it as one.
+//!
+//! # Which is which
+//!
+//! | | forgets inside the window | reports after it |
+//! |---|---|---|
+//! | [`ExactWindow`], [`ShortHash`], [`QuotientShortHash`], [`CompactShortHash`] | never | never |
+//! | [`Interleaved`], [`BlockDecaying`], [`Queuing`] of [`PlainBloom`] | never | a little longer |
+//! | [`TwoBuffers`] | never, or a part by choice | as long as few new keys come |
+//! | [`QuotientTable`], [`StreamingQuotient`], [`Cuckoo`], [`StableBloom`] | yes | yes, fading |
+//! | [`Queuing`] of those | yes | a little longer |
+//!
+//! # Who writes the stream
+//!
+//! Whoever knows how keys become hashes can compute a key that collides with those stored, or keys
+//! that push a given one out; [`Hashing::Keyed`](crate::Hashing::Keyed) with a secret key takes
+//! that away. What no hash takes away is replay: who saw a key reported falsely can repeat the same
+//! window later, and the key will be reported again.
 
+mod block_decaying;
+mod bloom;
+mod buckets;
+mod chain;
 mod compact_short_hash;
+mod counts;
+mod cuckoo;
+mod detector;
+mod interleaved;
+pub mod law;
+mod queuing;
+mod quotient_table;
+mod random;
+mod short_hash;
+mod stable_bloom;
+mod streaming_quotient;
+mod two_buffers;
 
+pub use block_decaying::{BlockDecaying, BlockDecayingParameters};
+pub use bloom::PlainBloom;
+pub use buckets::{Buckets, Fingerprints, Update};
+pub use chain::{CellLaw, Chain};
 pub use compact_short_hash::{CompactShortHash, CompactShortHashParameters};
+pub use counts::{HashCounts, QuotientCounts};
+pub use cuckoo::Cuckoo;
+pub use detector::{Alone, AloneParameters, Detector, Identity, Subfilter};
+pub use interleaved::{Interleaved, InterleavedParameters};
+pub use queuing::{Queuing, QueuingParameters, Rotation};
+pub use quotient_table::{Even, QuotientTable};
+pub use random::Random;
+pub use short_hash::{
+    Counts, ExactWindow, QuotientShortHash, Ring, RingParameters, ShortHash, Whole,
+    published_hash_bits,
+};
+pub use stable_bloom::StableBloom;
+pub use streaming_quotient::{Ones, StreamingQuotient};
+pub use two_buffers::{TwoBuffers, TwoBuffersParameters};

@@ -4,17 +4,19 @@
 //! takes `log2 log2 n` more: Pagh, Segev and Wieder, *How to Approximate a Set Without Knowing Its
 //! Size in Advance*. Every one of the log n doublings needs its share of the error.
 
+mod address;
 mod chunks;
 mod directory;
+mod field;
 mod filter;
 mod layers;
+mod outcome;
 mod parameters;
 mod reshape;
 mod segment;
 mod state;
-mod tails;
+mod work;
 
 pub use filter::Growing;
 pub use layers::{GrowingLayers, GrowingLayersParameters};
 pub use parameters::GrowingParameters;
-pub use tails::{GrowingTails, GrowingTailsParameters};

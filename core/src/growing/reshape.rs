@@ -152,7 +152,7 @@ fn halved<I: Isa>(isa: I, segment: &Segment, stride: usize, number: usize, half:
         let words = segment.bin(stride, bin);
         let (lasts, bits) = (words[0] & slots, words[stride - 1]);
         let lowest = slots & slots.wrapping_neg();
-        let firsts = (lasts << 1 | lowest * after_end) & slots;
+        let firsts = ((lasts << 1) | (lowest * after_end)) & slots;
         zeros |= isa.extract(!bits, firsts) << firsts_before;
         ones |= isa.extract(bits, lasts) << lasts_before;
         firsts_before += firsts.count_ones();

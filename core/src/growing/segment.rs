@@ -9,8 +9,8 @@
 //! b bins     ends: one bit per slot, the last of its bucket? | one plane per bit of the remainder
 //! ```
 //!
-//! A bin is 64 slots; plane k holds bit k of all of them, the lowest plane first. The entries of a block lie in slots from
-//! `start` on, across bins, sorted by bucket and then remainder. After the entries of a block there
+//! A bin is 64 slots; plane k holds bit k of all of them, the lowest plane first. The entries of a block
+//! lie in slots from `start` on, across bins, sorted by bucket and then remainder. After the entries of a block there
 //! may be free slots, which are all zero; the last slot of all is always free.
 //!
 //! Remainders have different lengths: entries of which less is known are shorter. A *field* is a
@@ -22,130 +22,15 @@
 //! starts after the first one. An entry for bucket 2 would go to slot 2, and slot 2 moves to slot 3.
 
 use crate::bits::Isa;
-use crate::dictionary::work::{Part, Work};
-use crate::hash::reduce;
+use crate::dictionary::work::Work;
 
-/// Blocks of a segment; a power of two, so that halves of a segment are blocks of its children.
-pub(super) const BLOCKS: usize = 1 << BLOCK_BITS;
-const BLOCK_BITS: u32 = 4;
-
-/// Buckets of a block: what a word can hold beside the start. Even, so that the halves of a block
-/// are two blocks of a child.
-pub(super) const BUCKETS: u32 = 64 - START_BITS;
-const START_BITS: u32 = 12;
-
-/// Words before the bins.
-pub(super) const HEAD: usize = BLOCKS;
-
-/// Slots of a bin.
-pub(super) const SLOTS: usize = 64;
-
-/// Most bins of a segment: positions must fit their field.
-pub(super) const MOST_BINS: usize = (1 << START_BITS) / SLOTS - 1;
-
-/// Where a hash lives inside its segment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
-    pub(super) block: usize,
-    pub(super) bucket: u32,
-    /// The remainder, as long as can be, and a one.
-    pub(super) field: u64,
-}
-
-impl Place {
-    /// The place of a hash in a segment that stands for its first `depth` bits.
-    ///
-    /// The arithmetic is exact, so a place in a child is the place in its parent, doubled.
-    #[inline(always)]
-    pub(super) fn of(hash: u64, depth: u32, remainder_bits: u32) -> Self {
-        let rest = hash << depth;
-        let block = (rest >> (64 - BLOCK_BITS)) as usize;
-        let (bucket, remainder) = reduce(rest << BLOCK_BITS, BUCKETS.into());
-        let field = remainder >> (64 - remainder_bits) << 1 | 1;
-        Self { block, bucket: bucket as u32, field }
-    }
-}
-
-/// Chance that a random hash of a segment has a given block and bucket.
-pub(super) const ADDRESS_CHANCE: f64 = 1.0 / (BLOCKS as f64 * BUCKETS as f64);
-
-/// A block's word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Block(pub(super) u64);
-
-impl Block {
-    pub(super) fn new(start: usize, occupied: u64) -> Self {
-        Self(start as u64 | occupied << START_BITS)
-    }
-
-    #[inline(always)]
-    pub(super) fn start(self) -> usize {
-        self.0 as usize % (1 << START_BITS)
-    }
-
-    #[inline(always)]
-    pub(super) fn occupied(self) -> u64 {
-        self.0 >> START_BITS
-    }
-
-    #[inline(always)]
-    fn has(self, bucket: u32) -> bool {
-        self.0 >> (START_BITS + bucket) & 1 != 0
-    }
-
-    /// Occupied buckets below this one.
-    #[inline(always)]
-    fn rank(self, bucket: u32) -> u32 {
-        (self.occupied() & ((1 << bucket) - 1)).count_ones()
-    }
-
-    #[inline(always)]
-    fn bit(bucket: u32) -> u64 {
-        1 << (START_BITS + bucket)
-    }
-}
-
-/// The slots of a bucket: none if it is empty, and then `first` is where an entry would go.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Run {
-    pub(super) first: usize,
-    pub(super) end: usize,
-}
-
-impl Run {
-    /// Its slots in each bin. There must be one.
-    pub(super) fn parts(self) -> impl Iterator<Item = (usize, u64)> {
-        let Self { first, end } = self;
-        (first / SLOTS..=(end - 1) / SLOTS).map(move |bin| {
-            let low = first.saturating_sub(SLOTS * bin);
-            let high = (end - SLOTS * bin).min(SLOTS);
-            (bin, u64::MAX << low & u64::MAX >> (SLOTS - high))
-        })
-    }
-}
-
-/// What became of an insertion.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
-    /// It is stored now.
-    Stored {
-        /// Whether another entry matched before.
-        seen: bool,
-    },
-    /// An entry matches; nothing changed.
-    Seen,
-    /// There is no free slot where one is needed; nothing changed.
-    Full,
-}
-
-/// What to do when an entry already matches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Repeat {
-    /// Nothing.
-    Keep,
-    /// Store another, unless there are already this many that are equal.
-    Store(usize),
-}
+pub(super) use super::address::{
+    ADDRESS_CHANCE, BLOCKS, BUCKETS, Block, HEAD, MOST_BINS, Place, Run, SLOTS,
+};
+use super::field::{Compared, matches, matching};
+pub(super) use super::outcome::{Outcome, Repeat};
+pub(super) use super::work::touch;
+use super::work::touch_bins;
 
 /// Signatures with a common prefix. How many planes a bin has depends on the prefix, so every call
 /// is told the `stride`, words of a bin: one more than planes.
@@ -497,53 +382,4 @@ impl Segment {
             }
         }
     }
-}
-
-/// How the fields of a run compare to one that is as long as can be.
-#[derive(Clone, Copy, Default)]
-struct Compared {
-    seen: bool,
-    less: usize,
-    equal: usize,
-}
-
-impl Compared {
-    #[inline(always)]
-    fn add(&mut self, field: u64, wanted: u64, counts: bool) {
-        self.seen |= counts & matches(field, wanted);
-        self.less += usize::from(counts & (field < wanted));
-        self.equal += usize::from(counts & (field == wanted));
-    }
-}
-
-/// Whether the remainder of a field is a prefix of the one that is wanted, which is as long as can
-/// be: they do not differ above the lowest one of the field. A free slot matches nothing.
-#[inline(always)]
-fn matches(field: u64, wanted: u64) -> bool {
-    (field ^ wanted) >> 1 < field & field.wrapping_neg()
-}
-
-/// [`matches`] for all slots of a bin; true of free slots.
-#[inline(always)]
-fn matching(planes: &[u64], wanted: u64) -> u64 {
-    let (mut differing, mut known, mut bits) = (0, 0, wanted);
-    for plane in planes {
-        differing |= known & (plane ^ (bits & 1).wrapping_neg());
-        known |= plane;
-        bits >>= 1;
-    }
-    !differing
-}
-
-/// Counts words of a segment. Its first word may be the last of a cache line, so assume that.
-#[inline(always)]
-pub(super) fn touch(work: &mut impl Work, word: usize, count: usize) {
-    work.touch(Part::Bins, 56 + 8 * word, 8 * count);
-}
-
-/// Counts the bins of slots from `first` to `last`.
-#[inline(always)]
-fn touch_bins(work: &mut impl Work, stride: usize, first: usize, last: usize) {
-    let (first, last) = (first / SLOTS, last / SLOTS);
-    touch(work, HEAD + first * stride, (last + 1 - first) * stride);
 }

@@ -29,6 +29,9 @@ pub struct Goal {
     /// How many keys are expected in the window where the window itself does not say it. A hint:
     /// it sizes plans, and promises hold whatever comes.
     pub expected_items: Option<u64>,
+    /// How many different keys there are, if that is known: it sharpens what is expected of
+    /// structures in a given memory.
+    pub alphabet: Option<u64>,
     /// Whether it must answer how often.
     pub counting: bool,
     /// Whether insertions must be taken back.
@@ -64,6 +67,7 @@ impl Goal {
             limit: limit.into(),
             slack: Slack::Unlimited,
             expected_items: None,
+            alphabet: None,
             counting: false,
             removing: false,
         }
@@ -89,6 +93,10 @@ impl Goal {
     /// Refuses goals that contradict themselves.
     pub fn validate(&self) -> Result<(), Error> {
         self.window.validate()?;
+        if self.alphabet == Some(0) {
+            let expected = "at least one key";
+            return Err(Error::Parameter { name: "alphabet", found: "0".to_owned(), expected });
+        }
         let expected = match (self.window, self.slack) {
             (Window::Last(_), Slack::Time(_)) => "a number of items for a window by count",
             (Window::Within(_), Slack::Items(_)) => "a span of time for a window by time",

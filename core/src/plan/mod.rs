@@ -109,7 +109,7 @@ impl Goal {
     fn rank(&self, plan: &Plan) -> (bool, f64) {
         let open = match self.limit {
             Limit::Error(_) => plan.bytes as f64,
-            Limit::Memory(_) => plan.promise.false_positives + plan.promise.false_negatives,
+            Limit::Memory(_) => plan.blueprint.expected_mistakes(self.alphabet).total(),
         };
         (plan.blueprint.lines_touched() > SLOW_LINES, open)
     }

@@ -11,8 +11,9 @@
 
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
+use crate::duplicates::law::{self, Stream};
 use crate::error::Error;
-use crate::filter::{Filter, Membership, Promise};
+use crate::filter::{Filter, Membership, Mistakes, Promise};
 use crate::hash::Seed;
 use crate::plan::{Goal, Limit};
 use crate::split_block::{self, BLOCK_BITS, SplitBlock};
@@ -61,6 +62,15 @@ impl Blueprint for DoubleBufferParameters {
             false_positives: self.false_positive_rate(),
             false_negatives: 0.0,
         }
+    }
+
+    fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {
+        let stream = Stream::new(self.window, alphabet);
+        law::queued(stream, 2, stream.window, |n, _| {
+            let keys_per_block = stream.distinct(n) / self.blocks as f64;
+            let false_positives = split_block::false_positive_rate_in_lanes(keys_per_block, 64);
+            Mistakes { false_positives, false_negatives: 0.0 }
+        })
     }
 
     fn heap_bytes(&self) -> u64 {

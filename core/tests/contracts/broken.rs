@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use lately::codec::Writer;
-use lately::duplicates::CompactShortHashParameters;
+use lately::duplicates::{AloneParameters, CompactShortHashParameters, QuotientTable};
 use lately::growing::GrowingParameters;
 use lately::{Blueprint, Filter, Membership, Removing, Seed, Time};
 
@@ -57,6 +57,13 @@ pub fn with_fault(fault: Fault) -> Subject {
 /// The same for a filter that promises to remember everything.
 pub fn ever_with_fault(fault: Fault) -> Subject {
     let kept = GrowingParameters::with_error(0.01, 10_000, true).unwrap();
+    broken(fault, Subject::of(Box::new(kept)), Arc::new(kept))
+}
+
+/// The same among those that may forget.
+pub fn detector_with_fault(fault: Fault) -> Subject {
+    let kept: AloneParameters<QuotientTable> =
+        AloneParameters::with_memory(WINDOW, None, 600).unwrap();
     broken(fault, Subject::of(Box::new(kept)), Arc::new(kept))
 }
 

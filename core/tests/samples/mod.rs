@@ -4,7 +4,7 @@
 use lately::catalog::{CATALOG, Row};
 use lately::plan::Goal;
 use lately::spectral::{Rule, SpectralParameters, Storage};
-use lately::{Blueprint, ErrorRate, Filter, Hashing, Seed, Span, Time, Window};
+use lately::{Blueprint, ErrorRate, Filter, Hashing, Memory, Seed, Span, Time, Window};
 
 /// How the keys of all samples are hashed.
 pub const HASHING: Hashing = Hashing::Fast(Seed(42));
@@ -61,7 +61,8 @@ fn blueprint(row: &Row) -> Box<dyn Blueprint> {
     let growing = Goal::new(Window::Ever, rate);
     let counting = Goal { counting: true, expected_items: Some(200), ..growing };
     let counted_often = Goal { counting: true, ..counted };
-    let goals = [counted, timed, growing, counting, counted_often];
+    let small = Goal::new(Window::Last(100), Memory::from_bytes(120));
+    let goals = [counted, timed, growing, counting, counted_often, small];
     goals
         .iter()
         .find_map(|goal| (row.propose)(goal).ok())

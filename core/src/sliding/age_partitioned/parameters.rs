@@ -4,8 +4,9 @@ use super::{AgePartitioned, MOST_SLICES_PER_KEY};
 use crate::bits::{LINE_WORDS, Lines};
 use crate::blueprint::{Blueprint, Structure};
 use crate::codec::{Reader, Writer};
+use crate::duplicates::law::Stream;
 use crate::error::Error;
-use crate::filter::{Filter, Promise};
+use crate::filter::{Filter, Mistakes, Promise};
 use crate::hash::Seed;
 use crate::sliding::slices::{BlockShape, window_chance};
 use crate::window::{Slack, Window};
@@ -79,6 +80,25 @@ impl Blueprint for AgePartitionedParameters {
             false_positives: self.false_positive_rate(),
             false_negatives: 0.0,
         }
+    }
+
+    fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {
+        /// Moments of a generation that stand for all of it.
+        const PHASES: u32 = 8;
+        let stream = Stream::new(self.window(), alphabet);
+        let (k, generation) = (self.slices_per_key as usize, self.generation as f64);
+        let at = |phase: f64| {
+            let received = |age: usize| (age as f64 + phase).min(k as f64) * generation;
+            let chance =
+                |age| self.block.chance(stream.distinct(received(age)).round() as u64, self.blocks);
+            let chances: Vec<f64> = (0..k + self.generations() as usize).map(chance).collect();
+            // A key is remembered until the slices have moved on so often, whatever the phase.
+            let older = stream.among(phase * generation);
+            older + (1.0 - older) * window_chance(k, &chances, |_| true)
+        };
+        let phases = (0..PHASES).map(|i| at((f64::from(i) + 0.5) / f64::from(PHASES)));
+        let false_positives = phases.sum::<f64>() / f64::from(PHASES);
+        Mistakes { false_positives, false_negatives: 0.0 }
     }
 
     fn heap_bytes(&self) -> u64 {

@@ -1,3 +1,5 @@
+//! What the slices by age owe beyond the contracts.
+
 use super::*;
 use crate::hash::remix;
 use crate::sliding::slices::BlockShape;

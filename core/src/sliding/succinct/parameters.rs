@@ -5,8 +5,9 @@ use super::generations::{self, Generations};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::dictionary::{MARGIN, Population, Shape};
+use crate::duplicates::law::Stream;
 use crate::error::Error;
-use crate::filter::{Filter, Promise};
+use crate::filter::{Filter, Mistakes, Promise};
 use crate::hash::Seed;
 use crate::rate::ErrorRate;
 use crate::window::{Slack, Window};
@@ -140,6 +141,15 @@ impl Blueprint for SlidingParameters {
             false_positives: self.false_positive_rate(),
             false_negatives: 0.0,
         }
+    }
+
+    fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {
+        let stream = Stream::new(self.window, alphabet);
+        let entries = population(self.window, self.generations).entries;
+        // From none to all of the slack is still reported, evenly.
+        let older = stream.among(self.slack() as f64 / 2.0);
+        let unseen = -(-stream.distinct(entries) / self.shape.fingerprints()).exp_m1();
+        Mistakes { false_positives: older + (1.0 - older) * unseen, false_negatives: 0.0 }
     }
 
     fn heap_bytes(&self) -> u64 {

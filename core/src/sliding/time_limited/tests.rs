@@ -1,3 +1,5 @@
+//! What the time-limited filter owes beyond the contracts.
+
 use super::*;
 use crate::hash::remix;
 

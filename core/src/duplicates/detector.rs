@@ -1,0 +1,297 @@
+//! What tables of small cells have in common, whether they stand alone or in a queue.
+//!
+//! A [`Detector`] is only a rule: how a hash reads and changes cells. The cells themselves are one
+//! array of small integers, of which a detector standing alone ([`Alone`]) uses all, and a
+//! [`Queuing`](super::Queuing) gives each of its subfilters a part. So a queue of ten filters costs
+//! no more overhead than one.
+
+use std::fmt::Debug;
+
+use super::law::{Crowd, Stream};
+use super::random::Random;
+use crate::bits::Packed;
+use crate::blueprint::{Blueprint, Structure, Unfit};
+use crate::codec::{Reader, Writer};
+use crate::error::Error;
+use crate::filter::{Filter, Membership, Mistakes, Promise};
+use crate::hash::Seed;
+use crate::plan::{Goal, Limit};
+use crate::window::{Slack, Time, Window};
+
+/// The name of a row of the catalog.
+#[derive(Debug, Clone, Copy)]
+pub struct Identity {
+    /// Its name.
+    pub name: &'static str,
+    /// Its id in snapshots.
+    pub family: u16,
+    /// What it is good at.
+    pub strength: &'static str,
+}
+
+/// A rule by which hashes read and change a range of cells: a filter that may stand in a queue.
+pub trait Subfilter: Copy + Debug + PartialEq + Send + Sync + 'static {
+    /// The row of a queue of these.
+    const QUEUED: Identity;
+
+    /// Whether it may forget what was inserted.
+    const FORGETS: bool = true;
+
+    /// The parameters that err least within `bits`, on the stream, when `turn` keys are inserted
+    /// before the filter is emptied; `None` if there is too little room.
+    fn best_in_queue(bits: u64, turn: f64, stream: Stream) -> Option<Self>;
+
+    /// How many cells it needs.
+    fn cells(&self) -> u64;
+
+    /// Bits per cell.
+    fn cell_bits(&self) -> u32;
+
+    /// Whether the hash seems to be recorded in the cells from `base` on.
+    fn contains(&self, cells: &Packed, base: usize, hash: u64) -> bool;
+
+    /// Records the hash in the cells from `base` on, and says whether it seemed to be there before.
+    fn insert(&self, cells: &mut Packed, base: usize, hash: u64, random: &mut Random) -> bool;
+
+    /// Errors after `n` keys were inserted into an empty filter: of keys not among them, and of
+    /// keys whose latest copy is among the `last` of them, when their cells are crowded like this.
+    fn after(&self, n: f64, last: f64, stream: Stream, crowd: Crowd) -> Mistakes;
+
+    /// The crowds that keys meet, with their weights.
+    fn crowds(&self, _stream: Stream) -> Vec<(f64, Crowd)> {
+        vec![(1.0, Crowd::AVERAGE)]
+    }
+
+    /// The chance that a key never seen is reported, from the content.
+    fn estimate(&self, cells: &Packed, base: usize) -> f64;
+
+    /// Cache lines that an operation touches.
+    fn lines_touched(&self) -> f64;
+
+    /// Index of a cell that an operation on this hash reads first.
+    fn first_cell(&self, hash: u64) -> usize;
+
+    /// The parameters by name, for people.
+    fn fields(&self) -> Vec<(&'static str, String)>;
+
+    /// Writes the parameters.
+    fn write(&self, out: &mut Writer);
+
+    /// Reads and checks what [`write`](Self::write) wrote.
+    fn read(from: &mut Reader<'_>) -> Result<Self, Error>;
+}
+
+/// A filter that makes room by itself, so that it may also stand alone.
+pub trait Detector: Subfilter {
+    /// The row of one alone.
+    const ALONE: Identity;
+
+    /// The parameters that err least within `bits` on the stream; `None` if there is too little
+    /// room.
+    fn best(bits: u64, stream: Stream) -> Option<Self>;
+
+    /// Errors in the long run.
+    fn in_the_long_run(&self, stream: Stream) -> Mistakes;
+
+    /// Lets a repeat pass by without recording it again.
+    fn pass(&self, _cells: &mut Packed, _random: &mut Random) {}
+}
+
+/// What is promised of a structure that may forget: shares in the long run, of which none is so
+/// small that no law here could vouch for it.
+pub(super) fn promise_of_long_run(window: u64, slack: Slack, expected: Mistakes) -> Promise {
+    const LEAST: f64 = 1e-9;
+    Promise {
+        window: Window::Last(window),
+        slack,
+        false_positives: expected.false_positives.max(LEAST),
+        false_negatives: expected.false_negatives.max(LEAST),
+    }
+}
+
+/// Bits of the whole words that an array of cells may use, one of them taken off to spare.
+pub(super) fn payload_bits(bytes: u64) -> u64 {
+    (bytes / 8).saturating_sub(1).saturating_mul(64)
+}
+
+/// A window and a memory, for structures that choose their parameters by them.
+pub(super) fn window_and_memory(goal: &Goal) -> Result<(u64, u64), Unfit> {
+    /// Below an eighth of a bit per item every detector answers almost at random, and the laws
+    /// would only cost time.
+    const MOST_ITEMS_PER_BIT: u64 = 8;
+    let Window::Last(window) = goal.window else {
+        return Err(Unfit("keeps windows by count only"));
+    };
+    if goal.counting || goal.removing {
+        return Err(Unfit("neither counts nor removes"));
+    }
+    let Limit::Memory(memory) = goal.limit else {
+        return Err(Unfit("may forget: it can keep a memory, not an error"));
+    };
+    if window / MOST_ITEMS_PER_BIT > memory.bits() {
+        return Err(Unfit("needs at least an eighth of a bit per item"));
+    }
+    Ok((window, memory.bytes()))
+}
+
+/// Reads `len` cells of `width` bits that are all that is left of the payload.
+pub(super) fn read_cells(
+    payload: &mut Reader<'_>,
+    width: u32,
+    len: Option<u64>,
+) -> Result<Packed, Error> {
+    let bits = len.and_then(|len| len.checked_mul(width.into()));
+    let words = bits.map_or(u64::MAX, |bits| bits.div_ceil(64));
+    let words = payload.last_words("cells", words)?;
+    Packed::from_words(width, len.unwrap_or(0) as usize, words).ok_or(Error::Field {
+        field: "cells",
+        found: u64::MAX,
+        expected: "zero beyond the last cell",
+    })
+}
+
+/// Reads a window by count.
+pub(super) fn read_window(parameters: &mut Reader<'_>) -> Result<u64, Error> {
+    let window = parameters.u64("window")?;
+    match Window::Last(window).validate() {
+        Ok(_) => Ok(window),
+        Err(_) => Err(Error::Field { field: "window", found: window, expected: "from 1 to 2^48" }),
+    }
+}
+
+/// A detector, and the window over which its errors are predicted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AloneParameters<D> {
+    /// The window. The detector does not depend on it, only what is promised of it.
+    pub window: u64,
+    /// The detector's own parameters.
+    pub detector: D,
+}
+
+impl<D: Detector> AloneParameters<D> {
+    /// The parameters that err least within `bytes`; `None` if they are too few.
+    pub fn with_memory(window: u64, alphabet: Option<u64>, bytes: u64) -> Option<Self> {
+        let detector = D::best(payload_bits(bytes), Stream::new(window, alphabet))?;
+        Some(Self { window, detector })
+    }
+}
+
+impl<D: Detector> Blueprint for AloneParameters<D> {
+    fn structure(&self) -> &'static str {
+        D::ALONE.name
+    }
+
+    fn promise(&self) -> Promise {
+        promise_of_long_run(self.window, Slack::Unlimited, self.expected_mistakes(None))
+    }
+
+    fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {
+        self.detector.in_the_long_run(Stream::new(self.window, alphabet))
+    }
+
+    fn heap_bytes(&self) -> u64 {
+        Packed::heap_bytes_for(self.detector.cell_bits(), self.detector.cells() as usize)
+    }
+
+    fn lines_touched(&self) -> f64 {
+        self.detector.lines_touched()
+    }
+
+    fn fields(&self) -> Vec<(&'static str, String)> {
+        let mut fields = vec![("window", self.window.to_string())];
+        fields.extend(self.detector.fields());
+        fields
+    }
+
+    fn write_parameters(&self, out: &mut Writer) {
+        out.u64(self.window);
+        self.detector.write(out);
+    }
+
+    fn allocate(&self, seed: Seed) -> Box<dyn Filter> {
+        Box::new(Alone::new(*self, seed))
+    }
+}
+
+/// A detector with all the cells to itself.
+#[derive(Debug, Clone)]
+pub struct Alone<D> {
+    parameters: AloneParameters<D>,
+    cells: Packed,
+    random: Random,
+}
+
+impl<D: Detector> Alone<D> {
+    /// An empty detector; `seed` drives its random choices.
+    pub fn new(parameters: AloneParameters<D>, seed: Seed) -> Self {
+        let detector = &parameters.detector;
+        let cells = Packed::new(detector.cell_bits(), detector.cells() as usize);
+        Self { parameters, cells, random: Random::new(seed) }
+    }
+}
+
+impl<D: Detector> Membership for Alone<D> {
+    fn insert_hash(&mut self, hash: u64, _now: Time) -> bool {
+        !self.parameters.detector.insert(&mut self.cells, 0, hash, &mut self.random)
+    }
+
+    fn insert_new_hash(&mut self, hash: u64, now: Time) -> bool {
+        if self.contains_hash(hash, now) {
+            self.parameters.detector.pass(&mut self.cells, &mut self.random);
+            return false;
+        }
+        self.insert_hash(hash, now)
+    }
+
+    fn contains_hash(&self, hash: u64, _now: Time) -> bool {
+        self.parameters.detector.contains(&self.cells, 0, hash)
+    }
+
+    fn prefetch_hash(&self, hash: u64) {
+        self.cells.prefetch(self.parameters.detector.first_cell(hash));
+    }
+}
+
+impl<D: Detector> Filter for Alone<D> {
+    fn blueprint(&self) -> &dyn Blueprint {
+        &self.parameters
+    }
+
+    fn heap_bytes(&self) -> u64 {
+        self.parameters.heap_bytes()
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        self.parameters.detector.estimate(&self.cells, 0)
+    }
+
+    fn write_payload(&self, out: &mut Writer) {
+        self.random.write(out);
+        out.words(self.cells.as_words());
+    }
+}
+
+impl<D: Detector> Structure for Alone<D> {
+    type Blueprint = AloneParameters<D>;
+
+    const NAME: &'static str = D::ALONE.name;
+    const FAMILY: u16 = D::ALONE.family;
+    const STRENGTH: &'static str = D::ALONE.strength;
+
+    fn propose(goal: &Goal) -> Result<AloneParameters<D>, Unfit> {
+        let (window, bytes) = window_and_memory(goal)?;
+        if goal.slack != Slack::Unlimited {
+            return Err(Unfit("does not limit how long it reports a key"));
+        }
+        AloneParameters::with_memory(window, goal.alphabet, bytes)
+            .ok_or(Unfit("needs more memory for a single cell"))
+    }
+
+    fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
+        let window = read_window(parameters)?;
+        let detector = D::read(parameters)?;
+        let random = Random::read(payload)?;
+        let cells = read_cells(payload, detector.cell_bits(), Some(detector.cells()))?;
+        Ok(Self { parameters: AloneParameters { window, detector }, cells, random })
+    }
+}
