@@ -1,8 +1,10 @@
 //! Decides which records are new.
 
-use lately::{Lately, Time};
+use lately::{Filter, Lately, Time};
 
 use crate::input::Records;
+use crate::remote::Remote;
+use crate::stats::About;
 
 /// What a repeat does to the window of its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,9 +15,17 @@ pub(crate) enum Repeats {
     Leave,
 }
 
+/// Where the filter is.
+pub(crate) enum Seen {
+    /// In this process.
+    Here(Lately),
+    /// In a server, where many share it.
+    There(Box<Remote>),
+}
+
 /// The filter and what is needed to ask it about many records at once.
 pub(crate) struct Judge {
-    seen: Lately,
+    seen: Seen,
     repeats: Repeats,
     /// The latest moment that a record told.
     latest: Time,
@@ -30,44 +40,41 @@ pub(crate) struct Judge {
 const TOGETHER: usize = 32;
 
 impl Judge {
-    pub(crate) fn new(seen: Lately, repeats: Repeats, latest: Time) -> Self {
+    pub(crate) fn new(seen: Seen, repeats: Repeats, latest: Time) -> Self {
         Self { seen, repeats, latest, late: 0, new: Vec::new() }
     }
 
     /// One verdict per record to judge: whether it was not seen in the window.
-    pub(crate) fn judge(&mut self, records: &Records, now: Time) -> &[bool] {
-        let hashes = records.hashes();
-        self.new.resize(hashes.len(), false);
-        if records.times().is_empty() {
-            let filter = self.seen.filter_mut();
-            match self.repeats {
-                Repeats::Refresh => filter.insert_hashes(hashes, now, &mut self.new),
-                Repeats::Leave => filter.insert_new_hashes(hashes, now, &mut self.new),
-            }
-        } else {
-            self.judge_by_their_times(hashes, records.times());
+    pub(crate) fn judge(&mut self, records: &Records, now: Time) -> anyhow::Result<&[bool]> {
+        let (hashes, times) = (records.hashes(), records.times());
+        for &time in times {
+            self.late += u64::from(time < self.latest);
+            self.latest = self.latest.max(time);
         }
-        &self.new
+        match &mut self.seen {
+            Seen::There(remote) => return remote.judge(hashes, times),
+            Seen::Here(seen) => {
+                self.new.resize(hashes.len(), false);
+                judge(seen.filter_mut(), self.repeats, (hashes, times, now), &mut self.new);
+            }
+        }
+        Ok(&self.new)
     }
 
-    fn judge_by_their_times(&mut self, hashes: &[u64], times: &[Time]) {
-        let filter = self.seen.filter_mut();
-        let groups = hashes.chunks(TOGETHER).zip(times.chunks(TOGETHER));
-        for ((hashes, times), new) in groups.zip(self.new.chunks_mut(TOGETHER)) {
-            filter.prefetch_hashes(hashes);
-            for ((&hash, &time), new) in hashes.iter().zip(times).zip(new) {
-                self.late += u64::from(time < self.latest);
-                self.latest = self.latest.max(time);
-                *new = match self.repeats {
-                    Repeats::Refresh => filter.insert_hash(hash, time),
-                    Repeats::Leave => filter.insert_new_hash(hash, time),
-                };
-            }
+    /// The filter, if it is in this process.
+    pub(crate) fn here(&self) -> Option<&Lately> {
+        match &self.seen {
+            Seen::Here(seen) => Some(seen),
+            Seen::There(_) => None,
         }
     }
 
-    pub(crate) fn seen(&self) -> &Lately {
-        &self.seen
+    /// What to tell of the filter at the end.
+    pub(crate) fn about(&mut self) -> anyhow::Result<About> {
+        match &mut self.seen {
+            Seen::Here(seen) => Ok(About::of(seen)),
+            Seen::There(remote) => remote.about(),
+        }
     }
 
     pub(crate) fn late(&self) -> u64 {
@@ -76,5 +83,30 @@ impl Judge {
 
     pub(crate) fn latest(&self) -> Time {
         self.latest
+    }
+}
+
+/// Judges records at their times, or at one moment if they tell none.
+fn judge(
+    filter: &mut dyn Filter,
+    repeats: Repeats,
+    (hashes, times, now): (&[u64], &[Time], Time),
+    new: &mut [bool],
+) {
+    if times.is_empty() {
+        return match repeats {
+            Repeats::Refresh => filter.insert_hashes(hashes, now, new),
+            Repeats::Leave => filter.insert_new_hashes(hashes, now, new),
+        };
+    }
+    let groups = hashes.chunks(TOGETHER).zip(times.chunks(TOGETHER));
+    for ((hashes, times), new) in groups.zip(new.chunks_mut(TOGETHER)) {
+        filter.prefetch_hashes(hashes);
+        for ((&hash, &time), new) in hashes.iter().zip(times).zip(new) {
+            *new = match repeats {
+                Repeats::Refresh => filter.insert_hash(hash, time),
+                Repeats::Leave => filter.insert_new_hash(hash, time),
+            };
+        }
     }
 }

@@ -12,6 +12,7 @@ mod output;
 mod printer;
 mod progress;
 mod records;
+mod remote;
 mod signals;
 mod state;
 mod stats;

@@ -56,10 +56,9 @@ impl Counts {
     }
 
     /// Everything to tell at this moment.
-    pub(crate) fn report<'a>(&'a self, seen: &'a Lately) -> Report<'a> {
+    pub(crate) fn report(&self, about: About) -> Report {
         let elapsed = self.begun.elapsed();
         let records = self.judged() + self.missing();
-        let promise = seen.promise();
         Report {
             records,
             unique: self.unique,
@@ -73,19 +72,43 @@ impl Counts {
             seconds: elapsed.as_secs_f64(),
             records_per_second: rate(records, elapsed),
             bytes_per_second: rate(self.bytes, elapsed),
-            structure: seen.filter().blueprint().structure(),
+            about,
+        }
+    }
+}
+
+/// What to tell of a filter, wherever it is.
+#[derive(Debug, Serialize)]
+pub(crate) struct About {
+    pub(crate) structure: String,
+    pub(crate) window: String,
+    pub(crate) filter_bytes: u64,
+    pub(crate) predicted_false_positive_rate: f64,
+    pub(crate) predicted_false_negative_rate: f64,
+    pub(crate) estimated_false_positive_rate: f64,
+    /// Records that were taken for new because the answer of a server was lost.
+    pub(crate) uncertain: u64,
+}
+
+impl About {
+    /// What there is to tell of a filter in this process.
+    pub(crate) fn of(seen: &Lately) -> Self {
+        let promise = seen.promise();
+        Self {
+            structure: seen.filter().blueprint().structure().to_owned(),
             window: promise.window.to_string(),
             filter_bytes: seen.filter().heap_bytes(),
             predicted_false_positive_rate: promise.false_positives,
             predicted_false_negative_rate: promise.false_negatives,
             estimated_false_positive_rate: seen.filter().false_positive_rate(),
+            uncertain: 0,
         }
     }
 }
 
 /// One run in numbers. As JSON it keeps these names.
 #[derive(Debug, Serialize)]
-pub(crate) struct Report<'a> {
+pub(crate) struct Report {
     records: u64,
     unique: u64,
     duplicates: u64,
@@ -99,21 +122,17 @@ pub(crate) struct Report<'a> {
     seconds: f64,
     records_per_second: f64,
     bytes_per_second: f64,
-    structure: &'a str,
-    window: String,
-    filter_bytes: u64,
-    predicted_false_positive_rate: f64,
-    predicted_false_negative_rate: f64,
-    estimated_false_positive_rate: f64,
+    #[serde(flatten)]
+    about: About,
 }
 
-impl Report<'_> {
+impl Report {
     pub(crate) fn json(&self) -> anyhow::Result<String> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 }
 
-impl fmt::Display for Report<'_> {
+impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let share = |part: u64| match self.unique + self.duplicates {
             0 => String::new(),
@@ -144,9 +163,14 @@ impl fmt::Display for Report<'_> {
             memory(self.bytes_per_second),
             grouped(self.records_per_second as u64)
         )?;
-        writeln!(f, "filter      {} of {}", memory(self.filter_bytes as f64), self.structure)?;
-        write!(f, "error       {} at most", percent(self.predicted_false_positive_rate))?;
-        writeln!(f, ", {} at the end", percent(self.estimated_false_positive_rate))
+        let about = &self.about;
+        if about.uncertain > 0 {
+            let count = grouped(about.uncertain);
+            writeln!(f, "uncertain   {count} taken for new: a server's answers were lost")?;
+        }
+        writeln!(f, "filter      {} of {}", memory(about.filter_bytes as f64), about.structure)?;
+        write!(f, "error       {} at most", percent(about.predicted_false_positive_rate))?;
+        writeln!(f, ", {} at the end", percent(about.estimated_false_positive_rate))
     }
 }
 

@@ -199,6 +199,22 @@ impl Stored {
         Some(counts)
     }
 
+    /// Adds all that another filter counted, if both are built alike and hash alike.
+    pub fn merge(&mut self, other: &Stored) -> Result<(), Refusal> {
+        if self.hashing != other.hashing {
+            return Err(Refusal::new("these filters hash differently; reserve them with one SEED"));
+        }
+        let counting = self
+            .filter
+            .as_counting()
+            .ok_or_else(|| Refusal::new("only filters reserved with COUNTING can be merged"))?;
+        counting.merge(&*other.filter)?;
+        self.tally.inserted = self.tally.inserted.saturating_add(other.tally.inserted);
+        self.tally.new = self.tally.new.saturating_add(other.tally.new);
+        self.account();
+        Ok(())
+    }
+
     /// Whether the filter answers how often.
     pub fn is_counting(&mut self) -> bool {
         self.filter.as_counting().is_some()

@@ -1,10 +1,9 @@
-"""Fixtures: servers of every engine, and every window that the planner can serve."""
+"""Fixtures: servers of every engine, and every kind of window."""
 
 import pytest
-import redis
 from servers import ENGINES, Server
 
-# Every kind of wish. `LATELY.PLAN` decides whether a structure for it exists in this build.
+# Every kind of wish.
 WISHES = {
     "last": "LAST 2000 ERROR 0.001",
     "last-double-buffer": "LAST 2000 ERROR 0.001 STRUCTURE double-buffer",
@@ -60,18 +59,6 @@ def wish(request):
     return WISHES[request.param].split()
 
 
-# Windows that this build must serve. A skip for one of them is a failure.
-SERVED = {"LAST"}
-
-
 def reserve(server, key, wish, *more):
-    """Makes a filter, or skips the test with the planner's own reason."""
-    try:
-        server("LATELY.PLAN", *wish)
-    except redis.ResponseError as error:
-        if "COUNTING" in wish and "COUNTING" not in SERVED:
-            pytest.skip(str(error))
-        if wish[0] in SERVED and "COUNTING" not in wish:
-            raise
-        pytest.skip(str(error))
+    """Makes a filter."""
     assert server("LATELY.RESERVE", key, *wish, *more) == b"OK"

@@ -43,7 +43,11 @@ class Server:
         self.load = load
         self.settings = settings
         self.process = None
-        self.start()
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
 
     def start(self):
         arguments = [ENGINES[self.engine], "--port", str(self.port), "--bind", "127.0.0.1"]
@@ -66,6 +70,7 @@ class Server:
 
     def connect(self, protocol=2, **options):
         options |= {"host": "127.0.0.1", "port": self.port, "socket_timeout": 60}
+        options = {"password": self.settings.get("requirepass")} | options
         # A test wants to see a connection break, at once.
         options |= {"retry": Retry(NoBackoff(), 0)}
         return redis.Redis(protocol=protocol, **options)
@@ -107,10 +112,9 @@ class Server:
         self.start()
 
     def stop(self):
-        if self.process.poll() is None:
+        if self.process is not None:
             self.process.kill()
-        self.process.wait()
-        self.client.close()
+            self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def digest(self, *keys):

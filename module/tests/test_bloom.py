@@ -5,18 +5,6 @@ import redis
 from conftest import reserve
 from servers import follow, wait_for, wait_until_equal
 
-pytestmark = pytest.mark.usefixtures("bloom")
-
-
-@pytest.fixture
-def bloom(server):
-    """Skips while the planner has nothing for filters without end."""
-    try:
-        server("LATELY.PLAN", "EVER", "ERROR", "0.01")
-    except redis.ResponseError as error:
-        pytest.skip(str(error))
-
-
 @pytest.fixture(params=[2, 3])
 def bf(server, request):
     client = server.connect(protocol=request.param)

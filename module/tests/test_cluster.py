@@ -5,7 +5,7 @@ import threading
 import pytest
 import redis
 from cluster import Cluster
-from conftest import WISHES
+from conftest import WISHES, reserve
 from servers import wait_for
 from streams import ask, fill
 
@@ -17,16 +17,11 @@ def cluster(engine):
     cluster.stop()
 
 
-def served(node, key):
-    """One filter of every kind that this build can make, all in the slot of `key`."""
-    names = []
+def one_of_each(node, key):
+    """One filter of every kind, all in the slot of `key`."""
     for name, wish in WISHES.items():
-        try:
-            node("LATELY.RESERVE", f"{name}{{{key}}}", *wish.split())
-            names.append(f"{name}{{{key}}}")
-        except redis.ResponseError:
-            assert not wish.startswith("LAST")
-    return names
+        reserve(node, f"{name}{{{key}}}", wish.split())
+    return [f"{name}{{{key}}}" for name in WISHES]
 
 
 class Writer:
@@ -81,7 +76,7 @@ def live(cluster, start):
 
 def test_failover_loses_nothing_acknowledged(cluster):
     primary = cluster.owner("k")
-    keys = served(primary, "k")
+    keys = one_of_each(primary, "k")
     for number, key in enumerate(keys):
         fill(primary, key, seed=number, count=1000)
     # `WAIT` speaks for one connection, so that what is acknowledged is written through that.
@@ -104,7 +99,7 @@ def test_failover_loses_nothing_acknowledged(cluster):
 
 def test_resharding_key_by_key_changes_no_answer(cluster, live):
     source = cluster.owner("k")
-    keys = served(source, "k")
+    keys = one_of_each(source, "k")
     for number, key in enumerate(keys):
         fill(source, key, seed=number, count=2000)
     digest = source.digest(*keys)
@@ -127,7 +122,7 @@ def test_resharding_key_by_key_changes_no_answer(cluster, live):
 
 def test_resharding_a_whole_slot_at_once_changes_no_answer(cluster, live):
     source = cluster.owner("k")
-    keys = served(source, "k")
+    keys = one_of_each(source, "k")
     for number, key in enumerate(keys):
         fill(source, key, seed=number, count=2000)
     digest, seen = source.digest(*keys), [ask(source, key, 1000) for key in keys]

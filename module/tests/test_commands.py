@@ -105,6 +105,28 @@ def test_counting(server):
     assert server("LATELY.INCRBY", "new", "a", 2) == [2]
 
 
+def test_merge_adds_counts(server):
+    wish = "EVER ERROR 0.001 COUNTING CAPACITY 1000 SEED 7".split()
+    for key in ["a{t}", "b{t}"]:
+        reserve(server, key, wish)
+    server("LATELY.INCRBY", "a{t}", "x", 3, "y", 1)
+    server("LATELY.INCRBY", "b{t}", "x", 4, "z", 1)
+    assert server("LATELY.MERGE", "both{t}", "a{t}", "b{t}") == b"OK"
+    assert server("LATELY.COUNT", "both{t}", "x", "y", "z", "w") == [7, 1, 1, 0]
+    assert server("LATELY.MERGE", "a{t}", "b{t}", "b{t}") == b"OK"
+    assert server("LATELY.COUNT", "a{t}", "x", "y", "z") == [11, 1, 2]
+    assert server("LATELY.COUNT", "b{t}", "x") == [4]
+    server("LATELY.ADD", "window", "x")
+    digest = server.digest()
+    reserve(server, "seed", [*wish[:-1], "8"])
+    assert "no such key" in refused(server, "LATELY.MERGE", "a{t}", "nothing")
+    assert "COUNTING" in refused(server, "LATELY.MERGE", "new", "window", "window")
+    assert "SEED" in refused(server, "LATELY.MERGE", "a{t}", "b{t}", "seed")
+    server("DEL", "seed")
+    assert server.digest() == digest
+    assert server.raw("COMMAND", "GETKEYS", "LATELY.MERGE", "a", "b", "c") == [b"a", b"b", b"c"]
+
+
 def test_counting_needs_a_counting_filter(server):
     server("LATELY.ADD", "k", "a")
     assert "COUNTING" in refused(server, "LATELY.COUNT", "k", "a")

@@ -19,11 +19,10 @@ pub struct Engines {
     python: PathBuf,
     /// By name, as in `redis=/usr/bin/redis-server,valkey=...`.
     servers: String,
-    module: PathBuf,
 }
 
 impl Engines {
-    /// Installs what is missing and builds the module.
+    /// Installs what is missing, and builds the module and the command.
     pub fn prepare() -> Result<Self> {
         install_packages()?;
         let environment = environment()?;
@@ -36,9 +35,9 @@ impl Engines {
             }
         };
         let mut build = Command::new("cargo");
-        succeed(build.args(["build", "--quiet", "--release", "--package", "lately-module"]))?;
-        let module = target().join("release/liblately_redis.so");
-        Ok(Self { python: environment.join("bin/python"), servers, module })
+        build.args(["build", "--quiet", "--release"]);
+        succeed(build.args(["--package", "lately-module", "--package", "lately-cli"]))?;
+        Ok(Self { python: environment.join("bin/python"), servers })
     }
 
     /// The tests of the module on all engines.
@@ -61,7 +60,8 @@ impl Engines {
     fn python(&self) -> Command {
         let mut python = Command::new(&self.python);
         python
-            .env("LATELY_MODULE", &self.module)
+            .env("LATELY_MODULE", target().join("release/liblately_redis.so"))
+            .env("LATELY_COMMAND", target().join("release/lately"))
             .env("LATELY_ENGINES", &self.servers)
             .env("PYTHONDONTWRITEBYTECODE", "1");
         python

@@ -7,9 +7,10 @@ use clap::{Args, ValueEnum};
 use lately::catalog::CATALOG;
 use lately::{Builder, Hashing, Seed, Span};
 
-use super::Reading;
+use super::{Reading, Shared};
 use crate::judge::Repeats;
 use crate::printer::Show;
+use crate::remote::{self, Remote};
 use crate::wanted::Wanted;
 
 /// Print each line the first time it is seen in the window, and drop its repeats.
@@ -56,6 +57,9 @@ pub(crate) struct Dedup {
     /// How often to save the state meanwhile; what a crash can make forget
     #[arg(long, value_name = "SPAN", help_heading = "State", default_value = "30s")]
     pub(crate) checkpoint: Span,
+
+    #[command(flatten)]
+    shared: Shared,
 
     /// Print the repeats instead
     #[arg(long, short = 'D', help_heading = "Output", group = "show")]
@@ -106,6 +110,8 @@ Examples:
     lately dedup --last 1M --key /user/id --state seen.lately events.ndjson
   Rows by a column, compressed or not:
     lately dedup --last 1M --column email --ignore-case people.csv
+  One filter for many workers, in a cluster:
+    lately dedup --within 24h --redis redis://10.0.0.1:7000/seen --shards 16 events.log
 
 Every option can also be set in the environment: LATELY_LAST=1M, LATELY_NO_REFRESH=1.";
 
@@ -128,6 +134,21 @@ impl Dedup {
             Some(name) => builder.structure(name),
             None => builder,
         })
+    }
+
+    /// The filter in a server, if that is asked for.
+    pub(crate) fn remote(&self) -> anyhow::Result<Option<Remote>> {
+        let Some(address) = &self.shared.address else { return Ok(None) };
+        let request = remote::Request {
+            address,
+            shards: self.shared.shards(),
+            patience: self.shared.patience(),
+            goal: self.wanted.goal()?,
+            structure: self.structure.as_deref(),
+            seed: Seed(self.seed),
+            repeats: self.repeats(),
+        };
+        Remote::open(&request).map(Some)
     }
 
     pub(crate) fn hashing(&self) -> Hashing {

@@ -6,12 +6,14 @@ mod environment;
 mod inspect;
 mod plan;
 mod reading;
+mod shared;
 mod shell;
 
 pub(crate) use dedup::{Dedup, Missing};
 pub(crate) use inspect::Inspect;
 pub(crate) use plan::Plan;
 pub(crate) use reading::Reading;
+pub(crate) use shared::Shared;
 pub(crate) use shell::{Completions, Man};
 
 use anyhow::{Context, anyhow};

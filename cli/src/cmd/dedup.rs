@@ -14,7 +14,7 @@ use lately::{Lately, Time};
 use super::Ended;
 use crate::args::Dedup;
 use crate::input::{Chunk, Event, Stream};
-use crate::judge::{Judge, Repeats};
+use crate::judge::{Judge, Repeats, Seen};
 use crate::output::{self, Output};
 use crate::printer::{Pace, Printer};
 use crate::progress::Progress;
@@ -86,9 +86,14 @@ impl Session {
         let (seen, note) = match (&state, saved) {
             (Some(state), Some(saved)) => {
                 let (structure, hashing) = (request.structure.clone(), request.hashing());
-                resume(state.path(), saved, Asked { builder, structure, hashing, note })?
+                let asked = Asked { builder, structure, hashing, note };
+                let (seen, note) = resume(state.path(), saved, asked)?;
+                (Seen::Here(seen), note)
             }
-            _ => (request.wanted.explain(builder.build())?, note),
+            _ => match request.remote()? {
+                Some(remote) => (Seen::There(Box::new(remote)), note),
+                None => (Seen::Here(request.wanted.explain(builder.build())?), note),
+            },
         };
         let pace = match request {
             Dedup { count: true, .. } => Pace::Never,
@@ -138,7 +143,7 @@ impl Session {
     }
 
     fn take(&mut self, chunk: &Chunk) -> anyhow::Result<()> {
-        let new = self.judge.judge(&chunk.records, chunk.now);
+        let new = self.judge.judge(&chunk.records, chunk.now)?;
         self.counts.bytes += chunk.length() as u64;
         let printed = self.printer.print(chunk, new, &mut self.counts);
         self.counts.late = self.judge.late();
@@ -156,7 +161,9 @@ impl Session {
                 latest: self.judge.latest().millis(),
                 ..checkpoints.note.clone()
             };
-            checkpoints.state.save(self.judge.seen(), &note)?;
+            if let Some(seen) = self.judge.here() {
+                checkpoints.state.save(seen, &note)?;
+            }
             checkpoints.saved = judged;
         }
         checkpoints.due = Instant::now() + checkpoints.every;
@@ -168,7 +175,10 @@ impl Session {
         if request.count {
             output::print(&format!("{}\n", self.printer.shown()))?;
         }
-        let report = self.counts.report(self.judge.seen());
+        if !request.stats && request.stats_json.is_none() {
+            return Ok(());
+        }
+        let report = self.counts.report(self.judge.about()?);
         if request.stats {
             // Nobody may be there to read it.
             let _ = write!(io::stderr(), "{report}");

@@ -8,6 +8,7 @@ mod hashes;
 mod help;
 mod info;
 mod load;
+mod merge;
 mod plan;
 mod reserve;
 mod seen;
@@ -40,6 +41,7 @@ pub static LATELY: &[Entry] = &[
     command::<count::IncrByAt>(),
     command::<info::Card>(),
     command::<info::Info>(),
+    command::<merge::Merge>(),
     command::<load::Dump>(),
     command::<load::Load>(),
     command::<plan::Plan>(),

@@ -1,0 +1,40 @@
+//! Flags of a filter that many share.
+
+use std::time::Duration;
+
+use clap::Args;
+use lately::Span;
+
+use crate::remote::{Address, Shards};
+
+#[derive(Debug, Args)]
+pub(crate) struct Shared {
+    /// Keep the filter in Redis or Valkey, with our module loaded, where many workers share it:
+    /// redis://[user:password@]host[:port][/database]/key, or rediss://; of a cluster any node
+    #[arg(long = "redis", value_name = "URL", help_heading = "Shared filter")]
+    #[arg(conflicts_with = "state")]
+    pub(crate) address: Option<Address>,
+
+    /// Split the filter over this many keys, `key:0` and so on, which a cluster spreads over its
+    /// nodes. Windows by time stay as they are; windows by count get some slack, which `--stats`
+    /// tells
+    #[arg(long, value_name = "N", help_heading = "Shared filter", requires = "address")]
+    #[arg(default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    shards: u32,
+
+    /// How long to try to reach a server that was lost. Records whose answers were lost with it are
+    /// printed, repeats or not: they may come twice, but none is lost
+    #[arg(long, value_name = "SPAN", help_heading = "Shared filter", requires = "address")]
+    #[arg(default_value = "1m")]
+    patience: Span,
+}
+
+impl Shared {
+    pub(crate) fn shards(&self) -> Shards {
+        Shards(self.shards)
+    }
+
+    pub(crate) fn patience(&self) -> Duration {
+        Duration::from_millis(self.patience.millis())
+    }
+}
