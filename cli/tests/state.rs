@@ -242,7 +242,9 @@ fn killed_at_any_moment() {
             std::thread::spawn(move || {
                 // Whole lines: the last may be cut off.
                 let lines = stdout.split(b'\n').map_while(Result::ok);
-                lines.for_each(|_| drop(printed.fetch_add(1, Ordering::SeqCst)));
+                for _ in lines {
+                    printed.fetch_add(1, Ordering::SeqCst);
+                }
             })
         };
         // Of two checkpoints that follow what was printed, the second began after it.

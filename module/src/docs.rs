@@ -69,6 +69,8 @@ pub enum Keys {
     None,
     /// The word after the name.
     First,
+    /// The word after the name is written, all that follow are read.
+    FirstThenSources,
 }
 
 /// One argument, or a group of them.

@@ -139,6 +139,7 @@ pub unsafe fn register_command(
     let last = match keys {
         Keys::None => (0, 0),
         Keys::First => (1, 1),
+        Keys::FirstThenSources => (-1, 1),
     };
     let first = c_int::from(*keys != Keys::None);
     // SAFETY: the caller vouches for `ctx`; all names are C strings, and the engine copies what it
@@ -215,9 +216,11 @@ fn key_specifications(doc: &Doc) -> Vec<raw::RedisModuleCommandKeySpec> {
         }
         Effect::WriteAll => raw::REDISMODULE_CMD_KEY_RW | raw::REDISMODULE_CMD_KEY_UPDATE,
     };
+    let sources = raw::REDISMODULE_CMD_KEY_RO | raw::REDISMODULE_CMD_KEY_ACCESS;
     let mut list = match doc.keys {
         Keys::None => vec![],
         Keys::First => vec![key_range(first, 1, 0)],
+        Keys::FirstThenSources => vec![key_range(first, 1, 0), key_range(sources, 2, -1)],
     };
     // SAFETY: zeros end the list.
     list.push(unsafe { zeroed() });
