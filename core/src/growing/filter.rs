@@ -108,6 +108,7 @@ impl Growing {
     fn contains<I: Isa>(&self, isa: I, hash: u64, at: Location, work: &mut impl Work) -> bool {
         touch_directory(work, 1);
         let segment = self.directory.segment(at);
+        prefetch_place(segment, hash, at.depth);
         let place = self.place(hash, at.depth);
         segment.is_blind() || segment.contains(isa, self.parameters.stride(at.depth), place, work)
     }

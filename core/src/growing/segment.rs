@@ -164,9 +164,11 @@ impl Segment {
         work: &mut impl Work,
     ) -> bool {
         touch(work, place.block, 1);
-        // No early exit for an empty bucket: half of them are, so the branch would be guessed
-        // wrong half of the time, and only after its cache line arrived.
-        let run = self.run(isa, stride, self.block(place.block), place.bucket);
+        let block = self.block(place.block);
+        if !block.has(place.bucket) {
+            return false;
+        }
+        let run = self.run(isa, stride, block, place.bucket);
         touch_bins(work, stride, run.first, run.end);
         let slots = run.slots_in_first_bin();
         let planes = self.planes(stride, run.first / SLOTS);
