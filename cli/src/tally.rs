@@ -133,9 +133,8 @@ fn take_back(
     span: Span,
     now: Time,
 ) -> anyhow::Result<()> {
-    let is_over = |sighting: &Sighting| {
-        now.millis().saturating_sub(sighting.moment.millis()) > span.millis()
-    };
+    let is_over =
+        |sighting: &Sighting| now.millis().saturating_sub(sighting.moment.millis()) > span.millis();
     while sightings.front().is_some_and(is_over) {
         if let Some(sighting) = sightings.pop_front() {
             layers.take_back(sighting.hash, sighting.layer)?;
@@ -179,7 +178,8 @@ impl Layers {
         if let Limit::Error(rate) = goal.limit {
             // Half for the first, a quarter for the second: never more than the whole.
             let share = 0.5_f64.powi(self.layers.len() as i32 + 1);
-            goal.limit = Limit::Error(ErrorRate::new(rate.get() * share)?);
+            goal.limit =
+                Limit::Error(ErrorRate::new((rate.get() * share).max(ErrorRate::SMALLEST))?);
         }
         let counter = Builder::from(goal).seed(self.seed).build();
         let counter = counter.context("there are too many different keys for this error")?;

@@ -40,8 +40,16 @@ pub(crate) enum Deed {
     Multiply(Multiply),
     Query(Query),
     /// Show what a sketch holds: structure, parameters, promise, error at this moment
+    #[command(long_about = None, after_help = INFO_EXAMPLES)]
     Info(Inspect),
 }
+
+const INFO_EXAMPLES: &str = "\
+Examples:
+  How it was made, and how well it counts by now:
+    lately sketch info one.lately
+  The same, for a program to read:
+    lately sketch info --json one.lately";
 
 /// Count the records of files into a sketch.
 #[derive(Debug, Args)]

@@ -31,11 +31,8 @@ pub(crate) fn run(request: &Join) -> anyhow::Result<Ended> {
             bail!("files are read several times to join them; save standard input to a file first");
         }
     }
-    let found = if is_snapshot(&request.there)? {
-        with_sketch(request)?
-    } else {
-        with_file(request)?
-    };
+    let found =
+        if is_snapshot(&request.there)? { with_sketch(request)? } else { with_file(request)? };
     print(request, &found)?;
     let empty = found.result.is_empty();
     Ok(if empty && request.exit_status { Ended::NothingNew } else { Ended::Well })
@@ -79,7 +76,8 @@ fn with_sketch(request: &Join) -> anyhow::Result<Found> {
     let mut here = Site::new(&request.here, recipe, &request.watching)?;
     let (ours, _) = here.count(theirs.empty_alike()?)?;
     let path = request.there.display();
-    let join = Bloomjoin::new(ours, &theirs.save()).with_context(|| format!("cannot use {path}"))?;
+    let join =
+        Bloomjoin::new(ours, &theirs.save()).with_context(|| format!("cannot use {path}"))?;
     let candidates = here.candidates(&join, request.having)?;
     // Our rows are known exactly, which the product does not tell.
     let rows = |key: &[u8]| theirs.count(key).unwrap_or(u64::MAX);
@@ -132,7 +130,8 @@ impl<'a> Site<'a> {
 
     /// Counts all keys, and samples them.
     fn count(&mut self, mut filter: Lately) -> anyhow::Result<(Lately, Sample)> {
-        let mut sample = Sample::new(Sample::size_for(self.rows), filter.hashing().structure_seed());
+        let mut sample =
+            Sample::new(Sample::size_for(self.rows), filter.hashing().structure_seed());
         self.read(|chunk| {
             for &hash in chunk.records.hashes() {
                 filter.filter_mut().insert_hash(hash, Time::ZERO);
@@ -150,10 +149,7 @@ impl<'a> Site<'a> {
     }
 
     /// How many rows each candidate has here, exactly.
-    fn rows_of<'c>(
-        &self,
-        candidates: &'c [Candidate],
-    ) -> anyhow::Result<HashMap<&'c [u8], u64>> {
+    fn rows_of<'c>(&self, candidates: &'c [Candidate]) -> anyhow::Result<HashMap<&'c [u8], u64>> {
         let mut rows: HashMap<&[u8], u64> =
             candidates.iter().map(|candidate| (&candidate.key[..], 0)).collect();
         self.read(|chunk| {
