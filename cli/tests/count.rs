@@ -110,7 +110,8 @@ fn windows_by_count() {
 #[test]
 fn windows_by_time() {
     let keys = zipf(1_000, 0.7, 20_000);
-    let moment = |at: usize| 1_700_000_000_000 + at as u64 * 10 - if at % 7 == 0 { 300 } else { 0 };
+    let moment =
+        |at: usize| 1_700_000_000_000 + at as u64 * 10 - if at.is_multiple_of(7) { 300 } else { 0 };
     let event = |(at, key): (usize, &u64)| {
         format!("{{\"k\":\"{key:x}\",\"at\":{}}}\n", moment(at)).into_bytes()
     };
