@@ -170,6 +170,12 @@ pub trait Filter: Membership + fmt::Debug + Send + Sync + Any {
     /// is stored now, where the promise speaks of the worst moment.
     fn false_positive_rate(&self) -> f64;
 
+    /// The latest moment of any insertion, where moments matter: what happens earlier is taken to
+    /// happen then.
+    fn clock(&self) -> Option<Time> {
+        None
+    }
+
     /// Writes everything that is not in the blueprint.
     fn write_payload(&self, out: &mut Writer);
 

@@ -86,7 +86,9 @@ impl Stored {
     /// An empty filter as wished, and the wish that makes the same one elsewhere.
     pub fn create(call: &Call<'_>, wish: Wish) -> Result<(Self, Wish), Refusal> {
         let plan = wish.plan()?;
-        if !call.is_replayed() {
+        // One that grows starts small; how large it will be is known only if somebody said.
+        let is_known = !plan.blueprint.adapts() || wish.capacity.is_some();
+        if is_known && !call.is_replayed() {
             config::check_key_bytes(plan.bytes)?;
             call.make_room(plan.bytes)?;
         }
@@ -225,6 +227,12 @@ impl Stored {
         self.is_timed
     }
 
+    /// Whether an insertion at this moment moves the filter's clock. If not, it happens at the
+    /// latest moment that the filter knows, whatever moment it is told.
+    pub fn moves_the_clock(&self, now: Time) -> bool {
+        self.filter.clock().is_some_and(|clock| now > clock)
+    }
+
     /// The structure, to look at.
     pub fn filter(&self) -> &dyn Filter {
         &*self.filter
@@ -266,9 +274,11 @@ impl Stored {
 
     fn account(&mut self) {
         let bytes = self.memory_bytes() as u64;
-        metrics::BYTES.add(bytes);
-        metrics::BYTES.subtract(self.accounted);
-        self.accounted = bytes;
+        if bytes != self.accounted {
+            metrics::BYTES.add(bytes);
+            metrics::BYTES.subtract(self.accounted);
+            self.accounted = bytes;
+        }
     }
 }
 

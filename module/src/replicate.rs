@@ -3,7 +3,10 @@
 //! A replica that read its own clock would forget at other moments than its primary, and one that
 //! planned from its own settings would build other filters. So nothing is left open: a new filter is
 //! sent with its structure and its seed, and an insertion into a window by time with the moment it
-//! happened. Insertions that change no bit are sent too: they move the window.
+//! happened, unless the filter was told that moment already: what comes without one from a primary,
+//! or from our own file, happens at the latest moment that the filter knows. Of the many insertions
+//! of a millisecond only the first has to carry it. Insertions that change no bit are sent too: they
+//! move the window.
 
 use std::ffi::CStr;
 use std::ops::Range;
@@ -11,7 +14,7 @@ use std::ops::Range;
 use lately::Time;
 
 use crate::args::When;
-use crate::engine::Call;
+use crate::engine::{Call, Origin};
 use crate::object::{Repeat, Stored};
 use crate::wish::Wish;
 
@@ -50,20 +53,22 @@ pub fn insertion_of(call: &Call<'_>, moment: Time, items: Range<usize>) {
 /// How a command has to be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
-    /// As it came: it carries its moment, or its filter counts items and ignores moments. Costs
-    /// nothing while nobody listens.
+    /// As it came: it carries its moment, or its filter knows it or ignores it. Costs nothing while
+    /// nobody listens.
     AsItCame,
     /// With the moment that was read from the clock.
     At(Time),
 }
 
-impl Sent {
-    /// How a command that happened at such a time to such a filter has to be sent.
-    pub fn of(when: When, time: Time, stored: &Stored) -> Self {
-        match when {
-            When::Now if stored.is_timed() => Sent::At(time),
-            When::Now | When::At(_) => Sent::AsItCame,
-        }
+/// When an insertion into a filter happens, and how it has to be sent.
+pub fn moment(when: When, stored: &Stored, origin: Origin<'_>) -> (Time, Sent) {
+    let now = when.time(stored);
+    match when {
+        When::At(_) => (now, Sent::AsItCame),
+        When::Now if !stored.moves_the_clock(now) => (now, Sent::AsItCame),
+        // Asked last, because asking takes longer than inserting.
+        When::Now if origin.is_replayed() => (Time::ZERO, Sent::AsItCame),
+        When::Now => (now, Sent::At(now)),
     }
 }
 

@@ -86,15 +86,16 @@ impl Wish {
 
     /// What is left open here, as it is there.
     pub fn or(mut self, other: Wish) -> Self {
-        // A slack belongs to its window, and a structure to its whole wish.
+        // What else is said of a window belongs to that window. So does a wish that was replicated
+        // owe nothing to the settings of the replica.
         if self.window.is_none() {
+            self.window = other.window;
             self.slack = self.slack.or(other.slack);
+            self.capacity = self.capacity.or(other.capacity);
+            self.counting |= other.counting;
             self.structure = self.structure.or(other.structure);
         }
-        self.window = self.window.or(other.window);
         self.limit = self.limit.or(other.limit);
-        self.capacity = self.capacity.or(other.capacity);
-        self.counting |= other.counting;
         if self.hashing == WishedHashing::Any {
             self.hashing = other.hashing;
         }
@@ -279,7 +280,7 @@ mod tests {
         let wish = parse("EVER").unwrap().or(default.clone());
         assert_eq!(wish.window, Some(Window::Ever));
         assert_eq!(wish.limit, default.limit);
-        assert_eq!(wish.slack, None);
+        assert_eq!((wish.slack, wish.capacity), (None, None));
         assert_eq!(parse("").unwrap().or(default.clone()), default);
     }
 }

@@ -44,7 +44,9 @@ impl Engines {
     pub fn test(&self) -> Result<()> {
         let mut pytest = self.python();
         pytest.args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider", TESTS]);
-        succeed(&mut pytest)
+        succeed(&mut pytest)?;
+        let mut client = self.told(Command::new("cargo"));
+        succeed(client.args(["test", "--quiet", "--package", "lately-module", "--test", "*"]))
     }
 
     /// `LATELY.ADD` beside `SET EX NX`, in one alternating run.
@@ -58,13 +60,17 @@ impl Engines {
     }
 
     fn python(&self) -> Command {
-        let mut python = Command::new(&self.python);
-        python
+        self.told(Command::new(&self.python))
+    }
+
+    /// A command that is told where everything is.
+    fn told(&self, mut command: Command) -> Command {
+        command
             .env("LATELY_MODULE", target().join("release/liblately_redis.so"))
             .env("LATELY_COMMAND", target().join("release/lately"))
             .env("LATELY_ENGINES", &self.servers)
             .env("PYTHONDONTWRITEBYTECODE", "1");
-        python
+        command
     }
 }
 

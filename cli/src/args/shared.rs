@@ -10,7 +10,7 @@ use crate::remote::{Address, Shards};
 #[derive(Debug, Args)]
 pub(crate) struct Shared {
     /// Keep the filter in Redis or Valkey, with our module loaded, where many workers share it:
-    /// redis://[user:password@]host[:port][/database]/key, or rediss://; of a cluster any node
+    /// `redis://[user:password@]host[:port][/database]/key`, or `rediss://`; of a cluster any node
     #[arg(long = "redis", value_name = "URL", help_heading = "Shared filter")]
     #[arg(conflicts_with = "state")]
     pub(crate) address: Option<Address>,

@@ -6,7 +6,7 @@ use crate::args::When;
 use crate::docs::{Arg, Doc, Effect, Keys, Kind};
 use crate::engine::{Call, Refusal, Reply};
 use crate::object::Repeat;
-use crate::replicate::{self, Sent};
+use crate::replicate;
 
 /// `LATELY.ADD key item [item ...]`
 pub struct Add;
@@ -92,9 +92,9 @@ impl Command for AddNxAt {
 /// Inserts the words from `first` on into the key's filter, which is made if it is missing.
 fn insert(call: &mut Call<'_>, when: When, first: usize, repeat: Repeat) -> Result<Reply, Refusal> {
     let items = call.items(first);
+    let origin = call.origin();
     let (answers, sent) = change_or_create(call, default_wish, |stored| {
-        let time = when.time(stored);
-        let sent = Sent::of(when, time, stored);
+        let (time, sent) = replicate::moment(when, stored, origin);
         Ok((stored.insert(items.iter(), time, repeat), sent))
     })?;
     replicate::insertion(call, sent, first, repeat);

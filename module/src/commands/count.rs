@@ -8,7 +8,7 @@ use super::reserve::{change_or_create, default_wish};
 use crate::args::{self, When};
 use crate::docs::{Arg, Doc, Effect, Keys, Kind};
 use crate::engine::{Access, Call, Refusal, Reply};
-use crate::replicate::{self, Sent};
+use crate::replicate;
 use crate::wish::Wish;
 
 /// `LATELY.COUNT key item [item ...]`
@@ -117,9 +117,9 @@ fn increase(
         .iter()
         .map(|&[item, times]| Ok((item, args::times(times)?)))
         .collect::<Result<Vec<_>, Refusal>>()?;
+    let origin = call.origin();
     let (counts, sent) = change_or_create(call, counter_for_ever, |stored| {
-        let time = when.time(stored);
-        let sent = Sent::of(when, time, stored);
+        let (time, sent) = replicate::moment(when, stored, origin);
         Ok((numbers(stored.add_counts(&pairs, time))?, sent))
     })?;
     replicate::counts(call, sent, first);

@@ -13,7 +13,7 @@ use crate::args::{self, When};
 use crate::docs::{Arg, Doc, Effect, Keys, Kind};
 use crate::engine::{Access, Call, Refusal, Reply};
 use crate::object::Repeat;
-use crate::replicate::{self, Sent};
+use crate::replicate;
 
 /// `LATELY.ADDHASHES key hashes [AT milliseconds] [NX]`
 pub struct AddHashes;
@@ -40,6 +40,7 @@ impl Command for AddHashes {
         if !rest.is_empty() {
             return Err(Refusal::new("hashes are 8 bytes each"));
         }
+        let origin = call.origin();
         let (answers, sent) = {
             let mut key = call.key(1, Access::Write);
             let stored = key.value()?.ok_or(NO_KEY)?.filter()?;
@@ -47,8 +48,7 @@ impl Command for AddHashes {
                 return Err(Refusal::new("this filter is keyed: send the items themselves"));
             }
             stored.check_growth()?;
-            let time = options.when.time(stored);
-            let sent = Sent::of(options.when, time, stored);
+            let (time, sent) = replicate::moment(options.when, stored, origin);
             let hashes = hashes.iter().map(|&hash| u64::from_le_bytes(hash));
             (stored.insert_hashes(hashes, time, options.repeat), sent)
         };

@@ -38,6 +38,24 @@ impl<'a> Items<'a> {
     }
 }
 
+/// Where a command comes from.
+#[derive(Clone, Copy)]
+pub struct Origin<'a> {
+    ctx: *mut raw::RedisModuleCtx,
+    call: PhantomData<&'a ()>,
+}
+
+impl Origin<'_> {
+    /// Whether the command comes from a primary, or from our own file at start: it was accepted
+    /// once and must not be refused now.
+    pub fn is_replayed(self) -> bool {
+        let replayed = raw::REDISMODULE_CTX_FLAGS_REPLICATED | raw::REDISMODULE_CTX_FLAGS_LOADING;
+        // SAFETY: `ctx` is the context of a command that is under way for `'a`.
+        let flags = unsafe { raw::RedisModule_GetContextFlags.unwrap()(self.ctx) };
+        flags as u32 & replayed != 0
+    }
+}
+
 /// What a command wants of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
@@ -92,13 +110,14 @@ impl<'a> Call<'a> {
         bytes
     }
 
-    /// Whether the command comes from a primary, or from our own file at start: it was accepted
-    /// once and must not be refused now.
+    /// Where the command comes from.
+    pub fn origin(&self) -> Origin<'a> {
+        Origin { ctx: self.ctx, call: PhantomData }
+    }
+
+    /// Whether the command comes from a primary, or from our own file at start.
     pub fn is_replayed(&self) -> bool {
-        let replayed = raw::REDISMODULE_CTX_FLAGS_REPLICATED | raw::REDISMODULE_CTX_FLAGS_LOADING;
-        // SAFETY: `ctx` is the context of this command.
-        let flags = unsafe { raw::RedisModule_GetContextFlags.unwrap()(self.ctx) };
-        flags as u32 & replayed != 0
+        self.origin().is_replayed()
     }
 
     /// Refuses what would go beyond the server's `maxmemory`. The engine itself only looks before a

@@ -16,6 +16,6 @@ mod register;
 mod reply;
 mod streams;
 
-pub use call::{Access, Call, now};
+pub use call::{Access, Call, Origin, now};
 pub use register::{Entry, command};
 pub use reply::{Refusal, Reply};

@@ -202,6 +202,10 @@ impl Filter for TimeLimited {
         window_chance(self.k(), &chances, |window| self.is_live(window, self.clock))
     }
 
+    fn clock(&self) -> Option<Time> {
+        Some(Time::from_millis(self.clock))
+    }
+
     fn write_payload(&self, out: &mut Writer) {
         out.u64(self.clock);
         out.u64(self.began);

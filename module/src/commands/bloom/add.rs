@@ -31,7 +31,7 @@ impl Command for Add {
     };
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        let answers = insert(call, Some(Shape::default()?), 2)?;
+        let answers = insert(call, Shape::default, 2)?;
         match answers.into_iter().next() {
             Some(Reply::Refused(refusal)) => Err(refusal),
             Some(answer) => Ok(answer),
@@ -52,7 +52,7 @@ impl Command for MAdd {
     };
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        Ok(Reply::Array(insert(call, Some(Shape::default()?), 2)?))
+        Ok(Reply::Array(insert(call, Shape::default, 2)?))
     }
 }
 
@@ -93,6 +93,7 @@ impl Command for Insert {
                     match option {
                         b"CAPACITY" => {
                             shape.bloom.capacity = super::capacity(value, "ERR bad capacity")?;
+                            shape.is_told = true;
                         }
                         b"ERROR" => shape.error = super::error_rate(value, "ERR bad error rate")?,
                         _ => shape.bloom.expansion = super::expansion(value, "ERR bad expansion")?,
@@ -105,15 +106,20 @@ impl Command for Insert {
         if place == words.len() {
             return Err(args::wrong_number("bf.insert"));
         }
-        Ok(Reply::Array(insert(call, create.then_some(shape), place)?))
+        let shape = || if create { Ok(shape) } else { Err(super::NOT_FOUND) };
+        Ok(Reply::Array(insert(call, shape, place)?))
     }
 }
 
 /// Inserts the words from `first` on. As in RedisBloom, a filter that must not grow takes what it
 /// can, and the answers end with the refusal.
-fn insert(call: &mut Call<'_>, shape: Option<Shape>, first: usize) -> Result<Vec<Reply>, Refusal> {
+fn insert(
+    call: &mut Call<'_>,
+    shape: impl FnOnce() -> Result<Shape, Refusal>,
+    first: usize,
+) -> Result<Vec<Reply>, Refusal> {
     let items = call.items(first);
-    let wish = || Ok(shape.ok_or(super::NOT_FOUND)?.wish());
+    let wish = || Ok(shape()?.wish());
     let (answers, moment) = change_or_create(call, wish, |stored| {
         let moment = When::Now.time(stored);
         let mut answers = Vec::with_capacity(items.len());

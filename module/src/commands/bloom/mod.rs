@@ -24,6 +24,8 @@ use crate::wish::Wish;
 struct Shape {
     error: ErrorRate,
     bloom: Bloom,
+    /// Whether somebody said how many items there will be, and not only the settings.
+    is_told: bool,
 }
 
 /// The largest error that RedisBloom takes; more is taken as this much.
@@ -39,14 +41,14 @@ impl Shape {
         let capacity = config::BLOOM_CAPACITY.get() as u64;
         let expansion = config::BLOOM_EXPANSION.get() as u64;
         let error = config::BLOOM_ERROR_RATE.get().parse()?;
-        Ok(Self { error, bloom: Bloom { capacity, expansion } })
+        Ok(Self { error, bloom: Bloom { capacity, expansion }, is_told: false })
     }
 
     fn wish(&self) -> Wish {
         Wish {
             window: Some(Window::Ever),
             limit: Some(self.error.into()),
-            capacity: Some(self.bloom.capacity),
+            capacity: (self.is_told || self.bloom.expansion == 0).then_some(self.bloom.capacity),
             bloom: Some(self.bloom),
             ..Wish::default()
         }

@@ -35,7 +35,8 @@ impl Command for Reserve {
         if call.key(1, Access::Write).value()?.is_some() {
             return Err(Refusal::coded("ERR item exists"));
         }
-        create(call, Shape { error, bloom: Bloom { capacity, expansion } }.wish())?;
+        let bloom = Bloom { capacity, expansion };
+        create(call, Shape { error, bloom, is_told: true }.wish())?;
         call.notify(c"bloom.reserve");
         Ok(Reply::Done)
     }
