@@ -37,7 +37,7 @@ pub(crate) fn read(
                 counts.bytes += chunk.length() as u64;
                 each(&chunk, counts)?;
                 progress.set(stream.progress());
-                stream.recycle(chunk);
+                stream.recycle(*chunk);
             }
             Some(Event::End(end)) => return end,
             Some(Event::Stop) | None => return Ok(()),

@@ -126,7 +126,7 @@ impl Session {
                 Some(Event::Chunk(chunk)) => {
                     self.take(&chunk)?;
                     progress.set(stream.progress());
-                    stream.recycle(chunk);
+                    stream.recycle(*chunk);
                 }
                 Some(Event::End(end)) => return Ok(end),
                 Some(Event::Stop) => return Ok(Ok(())),

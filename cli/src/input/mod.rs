@@ -67,7 +67,7 @@ pub(crate) struct Stream {
 /// What happens while one waits for records.
 pub(crate) enum Event {
     /// Records arrived.
-    Chunk(Chunk),
+    Chunk(Box<Chunk>),
     /// There are no more; or why they cannot be read.
     End(anyhow::Result<()>),
     /// Someone asked to stop here.
