@@ -86,6 +86,30 @@ pub static SCALABLE_CUCKOO: Rival = Rival {
     },
 };
 
+/// A `qfilter` that starts as small as can be and doubles up to the expected size.
+pub static QFILTER_GROWN: Rival = Rival {
+    name: "qfilter",
+    build: |goal, _| {
+        let rate = error(goal)?;
+        let filter = qfilter::Filter::new_resizeable(SMALLEST, set_size(goal)?, rate)
+            .map_err(|_| Unfit("cannot be sized so"))?;
+        Ok(Box::new(Set { filter, promise: set_promise(rate) }))
+    },
+};
+
+/// A `scalable_cuckoo_filter` that starts as small.
+pub static SCALABLE_CUCKOO_GROWN: Rival = Rival {
+    name: "scalable-cuckoo",
+    build: |goal, _| {
+        let rate = error(goal)?;
+        let filter = ScalableCuckooFilter::new(SMALLEST as usize, rate);
+        Ok(Box::new(Set { filter, promise: set_promise(rate) }))
+    },
+};
+
+/// Keys for which a rival that grows is sized at first.
+const SMALLEST: u64 = 64;
+
 /// With foldhash, the fastest hasher that it can be given here: its default is a keyed one.
 type FastBloom = BloomFilter<FixedState>;
 
