@@ -65,6 +65,9 @@ pub struct TimeLimited {
     room: u64,
     /// Keys for which new slices are made, per generation.
     target: u64,
+    /// Bytes of all slices on the heap: known without a walk, because servers ask after every
+    /// insertion.
+    slices_bytes: u64,
     /// Keys that came in the last turn, as far as known.
     came: u64,
     /// Room for more keys than that, by how much the number has lately changed.
@@ -81,6 +84,7 @@ impl TimeLimited {
             began: 0,
             received: 0,
             room: 0,
+            slices_bytes: 0,
             target: parameters.expected_generation(),
             came: parameters.expected_generation(),
             jitter: 0,
@@ -178,11 +182,15 @@ impl Membership for TimeLimited {
 
     #[inline]
     fn prefetch_hash(&self, hash: u64) {
-        // Where an insertion writes, and where the walk looks if it finds nothing.
+        // Where an insertion writes, ...
         let k = self.k();
-        for age in (0..k - 1).chain((k - 1..self.slices.len()).step_by(k)) {
-            let slice = &self.slices[age];
+        for slice in self.slices.iter().take(k - 1) {
             slice.prefetch(Probe::new(hash, slice.class));
+        }
+        // ... and where the walk looks if it finds nothing: slices of one class.
+        let probe = Probe::new(hash, self.slices[k - 1].class);
+        for age in (k - 1..self.slices.len()).step_by(k) {
+            self.slices[age].prefetch(probe);
         }
     }
 }
@@ -193,8 +201,7 @@ impl Filter for TimeLimited {
     }
 
     fn heap_bytes(&self) -> u64 {
-        let slices: u64 = self.slices.iter().map(|slice| slice.size().heap_bytes()).sum();
-        slices + (self.slices.capacity() * size_of::<Slice>()) as u64
+        self.slices_bytes + (self.slices.capacity() * size_of::<Slice>()) as u64
     }
 
     fn false_positive_rate(&self) -> f64 {
@@ -273,9 +280,20 @@ impl Structure for TimeLimited {
             let class = (newest_class + k - age % k) % k;
             slices.push_back(Slice::read(payload, &parameters, class as usize, clock)?);
         }
-        let mut filter =
-            Self { parameters, slices, clock, began, received, room: 0, target, came, jitter };
-        filter.room = filter.room_after(0);
+        let (room, slices_bytes) = (0, 0);
+        let mut filter = Self {
+            parameters,
+            slices,
+            clock,
+            began,
+            received,
+            room,
+            slices_bytes,
+            target,
+            came,
+            jitter,
+        };
+        filter.measure_slices();
         if received > filter.room {
             let expected = "at most what the slices have room for";
             return Err(Error::Field { field: "received", found: received, expected });
