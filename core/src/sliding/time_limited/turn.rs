@@ -14,8 +14,9 @@
 use super::TimeLimited;
 use super::slice::{Slice, SliceSize};
 
-/// A generation is made for at most so many times the keys of the one before.
-pub const GROWTH: u64 = 8;
+/// A generation is made for at most so many times the keys of the one before: more would leave room
+/// unused for longer when a burst ends, less would make more generations, and each is asked.
+pub const GROWTH: u64 = 4;
 
 /// Windows that the sizing allows for beyond the turns: the current one, one more because rates are
 /// never quite steady, and half of one for all others.
