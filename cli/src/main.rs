@@ -8,6 +8,7 @@ mod args;
 mod cmd;
 mod input;
 mod judge;
+mod listing;
 mod output;
 mod printer;
 mod progress;
@@ -16,7 +17,9 @@ mod remote;
 mod signals;
 mod state;
 mod stats;
+mod tally;
 mod wanted;
+mod watch;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -40,6 +43,9 @@ fn main() -> ExitCode {
 fn run() -> anyhow::Result<Ended> {
     match args::parse()? {
         Some(Command::Dedup(request)) => return cmd::dedup::run(&request),
+        Some(Command::Count(request)) => return cmd::count::run(&request),
+        Some(Command::Join(request)) => return cmd::join::run(&request),
+        Some(Command::Sketch(request)) => cmd::sketch::run(&request.deed)?,
         Some(Command::Plan(request)) => cmd::plan::run(&request)?,
         Some(Command::Inspect(request)) => cmd::inspect::run(&request)?,
         Some(Command::Completions(request)) => cmd::shell::completions(&request)?,

@@ -44,8 +44,13 @@ impl Output {
 
 /// Prints a text as it is.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    print_bytes(text.as_bytes())
+}
+
+/// Prints bytes as they are.
+pub(crate) fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
-    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).context(FAILED)
+    stdout.write_all(bytes).and_then(|()| stdout.flush()).context(FAILED)
 }
 
 /// Whether the reader of our output went away, which is no error.

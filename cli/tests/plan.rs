@@ -46,6 +46,18 @@ fn memory_is_a_limit() {
 }
 
 #[test]
+fn counting_is_planned_for() {
+    let names = |flags: &[&str]| -> Vec<String> {
+        let plans = json(&[&["--counting"], flags].concat());
+        plans.iter().map(|plan| plan["structure"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&["--ever", "--expected", "1M"]), ["spectral", "spectral-blocked"]);
+    assert_eq!(names(&["--last", "1k"]), ["spectral-window"]);
+    let complaint = lately(&["plan", "--counting", "--ever"], b"").failure();
+    assert!(complaint.contains("needs to know about how many keys to expect"), "{complaint}");
+}
+
+#[test]
 fn slack_is_a_limit() {
     let any = json(&["--last", "1000"]);
     let none = json(&["--last", "1000", "--slack", "0"]);

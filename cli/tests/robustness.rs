@@ -112,14 +112,19 @@ fn examples_in_the_help_work() {
     fs::write(directory.join("events.ndjson"), "{\"user\":{\"id\":1}}\n").unwrap();
     let binaries = Path::new(env!("CARGO_BIN_EXE_lately")).parent().unwrap();
     let path = format!("{}:{}", binaries.display(), std::env::var("PATH").unwrap());
-    let commands = ["dedup", "plan", "inspect", "completions", "man"];
-    let helps = std::iter::once(vec!["--help"]).chain(commands.map(|name| vec![name, "--help"]));
+    fs::write(directory.join("more.ndjson"), "{\"user\":{\"id\":1}}\n").unwrap();
+    let commands = ["dedup", "count", "sketch", "join", "plan", "inspect", "completions", "man"];
+    let sketches = ["build", "merge", "multiply", "query", "info"];
+    let helps = std::iter::once(vec!["--help"])
+        .chain(commands.map(|name| vec![name, "--help"]))
+        .chain(sketches.map(|name| vec!["sketch", name, "--help"]));
     for help in helps {
         let help = String::from_utf8(lately(&help, b"").success()).unwrap();
         let (_, examples) = help.split_once("Examples:").expect("help has examples");
         let commands = examples.lines().filter(|line| line.contains("lately "));
         assert!(commands.clone().count() >= 2, "{help}");
-        for command in commands {
+        // What needs a server is tested beside it.
+        for command in commands.filter(|command| !command.contains("--redis")) {
             let output = Command::new("sh")
                 .args(["-c", command])
                 .current_dir(&directory)
@@ -146,9 +151,14 @@ mod linux {
 
     #[test]
     fn a_full_disk_is_an_error() {
-        for arguments in
-            [&["dedup", "--last", "9", "/proc/self/cmdline"][..], &["plan", "--last", "9"], &["-h"]]
-        {
+        for arguments in [
+            &["dedup", "--last", "9", "/proc/self/cmdline"][..],
+            &["count", "/proc/self/cmdline"],
+            &["sketch", "build", "--expected", "9", "-o", "-", "/proc/self/cmdline"],
+            &["join", "/etc/passwd", "/etc/passwd"],
+            &["plan", "--last", "9"],
+            &["-h"],
+        ] {
             let output = Command::new(env!("CARGO_BIN_EXE_lately"))
                 .args(arguments)
                 .stdout(full())

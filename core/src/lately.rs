@@ -118,6 +118,13 @@ impl Lately {
         self.filter.as_counting().ok_or(NO_COUNTER)?.multiply(&*other.filter)
     }
 
+    /// An empty filter that is built alike and hashes alike: what it counts can be merged with this
+    /// one, or multiplied by it.
+    pub fn empty_alike(&self) -> Result<Self, Error> {
+        let filter = self.filter.blueprint().build(self.hashing.structure_seed())?;
+        Ok(Self { hashing: self.hashing, filter })
+    }
+
     fn check_hashing(&self, other: &Lately) -> Result<(), Error> {
         let differences = match (self.hashing, other.hashing) {
             (ours, theirs) if ours == theirs => return Ok(()),

@@ -18,15 +18,19 @@ pub(crate) fn matches(
     let mut built = definition.clone();
     // Only then are options that exclude each other known as such.
     built.build();
-    if let Some((name, stated)) = stated.subcommand()
-        && let Some(command) = built.find_subcommand(name)
+    let (mut command, mut stated) = (&built, &stated);
+    let mut place = 0;
+    while let Some((name, inner)) = stated.subcommand()
+        && let Some(found) = command.find_subcommand(name)
     {
-        let open = command.get_arguments().filter(|arg| !is_settled(command, stated, arg));
-        let found: Vec<_> = open.filter_map(from_environment).collect();
-        // Right after the name of the command, before anything that ends the options.
-        let place = arguments.iter().position(|argument| argument == name).unwrap_or(0) + 1;
-        arguments.splice(place..place, found);
+        let names = arguments[place..].iter();
+        place += names.take_while(|argument| *argument != name).count() + 1;
+        (command, stated) = (found, inner);
     }
+    let open = command.get_arguments().filter(|arg| !is_settled(command, stated, arg));
+    let found: Vec<_> = open.filter_map(from_environment).collect();
+    // Right after the name of the command, before anything that ends the options.
+    arguments.splice(place..place, found);
     definition.try_get_matches_from(&arguments)
 }
 

@@ -1,20 +1,28 @@
 //! Flags, and the typed requests that they become. One file per command; what commands share is in
 //! [`Wanted`](crate::wanted::Wanted) (the filter) and [`Reading`] (the stream).
 
+mod count;
+mod counted;
 mod dedup;
 mod environment;
 mod inspect;
+mod join;
 mod plan;
 mod reading;
 mod shared;
 mod shell;
+mod sketch;
 
+pub(crate) use count::Count;
+pub(crate) use counted::{Keyless, Watching};
 pub(crate) use dedup::{Dedup, Missing};
 pub(crate) use inspect::Inspect;
+pub(crate) use join::Join;
 pub(crate) use plan::Plan;
 pub(crate) use reading::Reading;
 pub(crate) use shared::Shared;
 pub(crate) use shell::{Completions, Man};
+pub(crate) use sketch::{Build, Deed, Merge, Multiply, Query, Sketch};
 
 use anyhow::{Context, anyhow};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -52,11 +60,15 @@ struct CommandLine {
 const EXAMPLES: &str = "\
 Examples:
   lately dedup --last 1M events.log > new.log
+  lately count --top 10 events.log
   lately plan --last 1M --error 0.1%";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Dedup(Box<Dedup>),
+    Count(Box<Count>),
+    Sketch(Sketch),
+    Join(Box<Join>),
     Plan(Plan),
     Inspect(Inspect),
     Completions(Completions),

@@ -14,6 +14,11 @@ pub(crate) struct Plan {
     #[command(flatten)]
     wanted: Wanted,
 
+    /// It must tell how often a line came, not only whether; needs --last, or --expected with the
+    /// number of different lines
+    #[arg(long)]
+    counting: bool,
+
     /// Print JSON: an array with one object per plan
     #[arg(long)]
     pub(crate) json: bool,
@@ -24,12 +29,14 @@ Examples:
   What remembering a million lines costs, with one mistake in a thousand:
     lately plan --last 1M --error 0.1%
   How few mistakes fit into 4 MiB, for a program to read:
-    lately plan --last 1M --memory 4MiB --json";
+    lately plan --last 1M --memory 4MiB --json
+  What counting a million different lines costs:
+    lately plan --counting --ever --expected 1M";
 
 impl Plan {
     /// The plans that reach the goal, and the goal itself.
     pub(crate) fn plans(&self) -> anyhow::Result<(Goal, Vec<lately::plan::Plan>)> {
-        let goal = self.wanted.goal()?;
+        let goal = Goal { counting: self.counting, ..self.wanted.goal()? };
         Ok((goal, self.wanted.explain(goal.plans())?))
     }
 }

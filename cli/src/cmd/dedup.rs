@@ -18,7 +18,7 @@ use crate::judge::{Judge, Repeats, Seen};
 use crate::output::{self, Output};
 use crate::printer::{Pace, Printer};
 use crate::progress::Progress;
-use crate::records::Recipe;
+use crate::records::{Keys, Recipe};
 use crate::signals;
 use crate::state::{Asked, Note, Saved, State};
 use crate::stats::Counts;
@@ -79,7 +79,7 @@ impl Session {
     fn begin(request: &Dedup) -> anyhow::Result<(Self, Recipe)> {
         let opened = request.state.as_deref().map(State::open).transpose()?;
         let (state, saved) = opened.map_or((None, None), |(state, saved)| (Some(state), saved));
-        let recipe = request.reading.recipe(request.hashing());
+        let recipe = request.reading.recipe(request.hashing(), Keys::Hashed);
         let builder = request.builder()?;
         let refresh = request.repeats() == Repeats::Refresh;
         let note = Note::new(&request.wanted.goal()?, recipe.to_string(), refresh);
@@ -126,7 +126,7 @@ impl Session {
                 Some(Event::Chunk(chunk)) => {
                     self.take(&chunk)?;
                     progress.set(stream.progress());
-                    stream.recycle(chunk);
+                    stream.recycle(*chunk);
                 }
                 Some(Event::End(end)) => return Ok(end),
                 Some(Event::Stop) => return Ok(Ok(())),

@@ -1,9 +1,12 @@
 //! One file per command.
 
+pub(crate) mod count;
 pub(crate) mod dedup;
 pub(crate) mod inspect;
+pub(crate) mod join;
 pub(crate) mod plan;
 pub(crate) mod shell;
+pub(crate) mod sketch;
 
 /// How a command ended that did not fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::bail;
 use lately::Time;
 
-use crate::records::Aside;
+use crate::records::{Aside, Texts};
 
 /// Bytes and the records in them.
 #[derive(Debug)]
@@ -32,6 +32,8 @@ pub(crate) struct Records {
     ends: Vec<usize>,
     /// The keys of the records to judge, hashed.
     hashes: Vec<u64>,
+    /// The keys themselves, if they are kept.
+    texts: Texts,
     /// When the records to judge happened; empty if they do not say.
     times: Vec<Time>,
     /// Which records are not to be judged, in order.
@@ -132,6 +134,16 @@ impl Records {
         &self.hashes
     }
 
+    /// The keys of the records to judge; none if only their hashes are needed.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &[u8]> {
+        self.texts.iter()
+    }
+
+    /// Where the next key is kept.
+    pub(crate) fn texts(&mut self) -> &mut Texts {
+        &mut self.texts
+    }
+
     pub(crate) fn times(&self) -> &[Time] {
         &self.times
     }
@@ -149,6 +161,7 @@ impl Records {
     fn clear(&mut self) {
         self.ends.clear();
         self.hashes.clear();
+        self.texts.clear();
         self.times.clear();
         self.asides.clear();
     }

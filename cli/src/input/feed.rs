@@ -146,7 +146,7 @@ impl Feeder {
         let mut next = self.chunk()?;
         next.succeed(&feed.chunk, end)?;
         let full = std::mem::replace(&mut feed.chunk, next);
-        self.events.send(Event::Chunk(full)).map_err(|_| anyhow!("nobody reads"))
+        self.events.send(Event::Chunk(Box::new(full))).map_err(|_| anyhow!("nobody reads"))
     }
 
     /// A chunk to fill: waits until one was judged if there are enough.

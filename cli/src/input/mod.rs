@@ -36,6 +36,12 @@ pub(crate) struct Files {
 }
 
 impl Files {
+    /// These files to their ends; standard input if there are none.
+    pub(crate) fn once(paths: &[PathBuf]) -> Self {
+        let paths = if paths.is_empty() { vec!["-".into()] } else { paths.to_vec() };
+        Self { paths, follow: false }
+    }
+
     /// Bytes in all files, as they are stored; `None` if that is not known in advance.
     pub(crate) fn bytes(&self) -> Option<u64> {
         if self.follow {
@@ -61,7 +67,7 @@ pub(crate) struct Stream {
 /// What happens while one waits for records.
 pub(crate) enum Event {
     /// Records arrived.
-    Chunk(Chunk),
+    Chunk(Box<Chunk>),
     /// There are no more; or why they cannot be read.
     End(anyhow::Result<()>),
     /// Someone asked to stop here.

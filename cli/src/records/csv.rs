@@ -10,7 +10,7 @@ use std::str::FromStr;
 use anyhow::bail;
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
 
-use super::key::Hasher;
+use super::key::{Hasher, Texts};
 use super::moment;
 use super::{Aside, Parser, Recipe, Unit};
 use crate::input::{Chunk, Records};
@@ -95,7 +95,7 @@ impl Csv {
             time: time.cloned(),
             wanted: Wanted::default(),
             unit: recipe.unit,
-            hasher: Hasher::new(recipe.hashing, recipe.folding),
+            hasher: Hasher::new(recipe),
         };
         if !by_name {
             csv.look_up().expect("numbers need no names");
@@ -132,17 +132,20 @@ impl Csv {
         let moment = self.wanted.time.and_then(|place| {
             self.row.field(place).and_then(|field| moment::parse(field, self.unit))
         });
-        match self.key() {
-            _ if moment.is_none() && self.time.is_some() => records.put_aside(end, Aside::NoTime),
+        if moment.is_none() && self.time.is_some() {
+            records.put_aside(end, Aside::NoTime);
+            return Ok(());
+        }
+        match self.key(records.texts()) {
             Some(hash) => records.judge(end, hash, moment),
             None => records.put_aside(end, Aside::NoKey),
         }
         Ok(())
     }
 
-    fn key(&mut self) -> Option<u64> {
+    fn key(&mut self, texts: &mut Texts) -> Option<u64> {
         if let [only] = self.wanted.keys[..] {
-            return Some(self.hasher.hash(self.row.field(only)?));
+            return Some(self.hasher.hash(self.row.field(only)?, texts));
         }
         for &place in &self.wanted.keys {
             match self.row.field(place) {
@@ -153,7 +156,7 @@ impl Csv {
                 }
             }
         }
-        Some(self.hasher.joined())
+        Some(self.hasher.joined(texts))
     }
 }
 

@@ -8,6 +8,8 @@ use std::borrow::Cow;
 
 use lately::Hashing;
 
+use super::{Keys, Recipe};
+
 /// What is ignored when keys are compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Folding {
@@ -35,26 +37,70 @@ impl Folding {
     }
 }
 
-/// Makes hashes of keys, part by part.
+/// Keys, one after the other, where they are kept.
+#[derive(Debug, Default)]
+pub(crate) struct Texts {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    fn push(&mut self, key: &[u8]) {
+        self.bytes.extend_from_slice(key);
+        self.ends.push(self.bytes.len());
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let mut start = 0;
+        self.ends.iter().map(move |&end| &self.bytes[std::mem::replace(&mut start, end)..end])
+    }
+}
+
+/// The parts of a key of several, as [`Hasher`] joined them.
+pub(crate) fn parts(mut joined: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let (length, rest) = joined.split_first_chunk()?;
+        let (part, rest) = rest.split_at_checked(u64::from_le_bytes(*length) as usize)?;
+        joined = rest;
+        Some(part)
+    })
+}
+
+/// Makes hashes of keys, part by part, and keeps the keys if they are wanted.
 #[derive(Debug)]
 pub(crate) struct Hasher {
     hashing: Hashing,
     folding: Folding,
+    keys: Keys,
     joined: Vec<u8>,
 }
 
 impl Hasher {
-    pub(crate) fn new(hashing: Hashing, folding: Folding) -> Self {
-        Self { hashing, folding, joined: Vec::new() }
+    pub(crate) fn new(recipe: &Recipe) -> Self {
+        let Recipe { hashing, folding, keys, .. } = *recipe;
+        Self { hashing, folding, keys, joined: Vec::new() }
     }
 
     /// The hash of a key that is one part.
     #[inline]
-    pub(crate) fn hash(&self, part: &[u8]) -> u64 {
+    pub(crate) fn hash(&self, part: &[u8], texts: &mut Texts) -> u64 {
         if self.folding == Folding::default() {
-            return self.hashing.hash(part);
+            return self.finish(part, texts);
         }
-        self.hashing.hash(&self.folding.fold(part))
+        self.finish(&self.folding.fold(part), texts)
+    }
+
+    #[inline]
+    fn finish(&self, key: &[u8], texts: &mut Texts) -> u64 {
+        if self.keys == Keys::Kept {
+            texts.push(key);
+        }
+        self.hashing.hash(key)
     }
 
     /// Adds a part to a key of several.
@@ -65,8 +111,8 @@ impl Hasher {
     }
 
     /// The hash of the parts joined since the last call.
-    pub(crate) fn joined(&mut self) -> u64 {
-        let hash = self.hashing.hash(&self.joined);
+    pub(crate) fn joined(&mut self, texts: &mut Texts) -> u64 {
+        let hash = self.finish(&self.joined, texts);
         self.joined.clear();
         hash
     }
@@ -101,12 +147,18 @@ mod tests {
 
     #[test]
     fn parts_do_not_run_together() {
-        let mut hasher = Hasher::new(Hashing::default(), Folding::default());
+        let (hashing, folding) = (Hashing::default(), Folding::default());
+        let mut hasher = Hasher { hashing, folding, keys: Keys::Kept, joined: Vec::new() };
+        let mut texts = Texts::default();
         let mut hash = |parts: [&[u8]; 2]| {
             parts.into_iter().for_each(|part| hasher.join(part));
-            hasher.joined()
+            hasher.joined(&mut texts)
         };
         assert_eq!(hash([b"ab", b"c"]), hash([b"ab", b"c"]));
         assert_ne!(hash([b"ab", b"c"]), hash([b"a", b"bc"]));
+        let kept: Vec<Vec<_>> = texts.iter().map(|key| parts(key).collect()).collect();
+        assert_eq!(kept.len(), 4);
+        assert_eq!(kept[0], [&b"ab"[..], b"c"]);
+        assert_eq!(kept[3], [&b"a"[..], b"bc"]);
     }
 }

@@ -6,7 +6,7 @@ use lately::Time;
 use memchr::{memchr_iter, memrchr};
 
 use super::json::{Malformed, Tree};
-use super::key::Hasher;
+use super::key::{Hasher, Texts};
 use super::moment;
 use super::{Aside, Parser, Path, Recipe, Unit};
 use crate::input::{Chunk, Records};
@@ -35,7 +35,7 @@ impl Lines {
         let time = time.map(|path| tree.add(path));
         let wanted = time.is_some() || !keys.is_empty();
         let fields = wanted.then(|| Fields { tree, keys, time, unit: recipe.unit, found: vec![] });
-        Self { terminator, hasher: Hasher::new(recipe.hashing, recipe.folding), fields }
+        Self { terminator, hasher: Hasher::new(recipe), fields }
     }
 }
 
@@ -54,7 +54,8 @@ impl Parser for Lines {
         match &mut self.fields {
             None => {
                 for end in ends {
-                    records.judge(end, self.hasher.hash(&bytes[start..end - 1]), None);
+                    let hash = self.hasher.hash(&bytes[start..end - 1], records.texts());
+                    records.judge(end, hash, None);
                     start = end;
                 }
             }
@@ -69,7 +70,10 @@ impl Parser for Lines {
             return Ok(end);
         }
         match &mut self.fields {
-            None => records.judge(*filled, self.hasher.hash(unfinished), None),
+            None => {
+                let hash = self.hasher.hash(unfinished, records.texts());
+                records.judge(*filled, hash, None);
+            }
             Some(fields) => fields.parse(unfinished, *filled, &mut self.hasher, records),
         }
         Ok(*filled)
@@ -83,8 +87,10 @@ impl Fields {
             return records.put_aside(end, Aside::Malformed);
         }
         let moment = self.moment(record);
-        match self.key(record, hasher) {
-            _ if moment.is_none() && self.time.is_some() => records.put_aside(end, Aside::NoTime),
+        if moment.is_none() && self.time.is_some() {
+            return records.put_aside(end, Aside::NoTime);
+        }
+        match self.key(record, hasher, records.texts()) {
             Some(hash) => records.judge(end, hash, moment),
             None => records.put_aside(end, Aside::NoKey),
         }
@@ -95,18 +101,18 @@ impl Fields {
         moment::parse(unquoted(text).unwrap_or(text), self.unit)
     }
 
-    fn key(&self, record: &[u8], hasher: &mut Hasher) -> Option<u64> {
+    fn key(&self, record: &[u8], hasher: &mut Hasher, texts: &mut Texts) -> Option<u64> {
         let part = |&slot: &usize| self.found[slot].clone().map(|at| &record[at]);
         match &self.keys[..] {
-            [] => Some(hasher.hash(record)),
-            [only] => with_text(part(only)?, |text| hasher.hash(text)),
+            [] => Some(hasher.hash(record, texts)),
+            [only] => with_text(part(only)?, |text| hasher.hash(text, texts)),
             keys => {
                 let joined =
                     keys.iter().try_for_each(|key| with_text(part(key)?, |text| hasher.join(text)));
                 if joined.is_none() {
                     hasher.abandon();
                 }
-                joined.map(|()| hasher.joined())
+                joined.map(|()| hasher.joined(texts))
             }
         }
     }

@@ -11,7 +11,7 @@ mod moment;
 mod path;
 
 pub(crate) use csv::Column;
-pub(crate) use key::Folding;
+pub(crate) use key::{Folding, Texts, parts};
 pub(crate) use moment::Unit;
 pub(crate) use path::Path;
 
@@ -28,6 +28,16 @@ pub(crate) struct Recipe {
     pub(crate) folding: Folding,
     pub(crate) unit: Unit,
     pub(crate) hashing: Hashing,
+    pub(crate) keys: Keys,
+}
+
+/// What becomes of the keys themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keys {
+    /// Only their hashes are needed.
+    Hashed,
+    /// They are handed on beside their hashes.
+    Kept,
 }
 
 /// What a record is, and where its key and its moment are.
@@ -50,6 +60,14 @@ impl Recipe {
             Format::Csv { delimiter, header, keys, time } => {
                 Box::new(csv::Csv::new(self, *delimiter, *header, keys, time.as_ref()))
             }
+        }
+    }
+
+    /// How many parts a key has.
+    pub(crate) fn parts(&self) -> usize {
+        match &self.format {
+            Format::Lines { keys, .. } => keys.len().max(1),
+            Format::Csv { keys, .. } => keys.len(),
         }
     }
 

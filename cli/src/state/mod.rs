@@ -60,32 +60,45 @@ impl State {
         Ok((Self { path, _lock: lock }, saved))
     }
 
-    /// Replaces the file. Whatever happens meanwhile, it is either the old one or the new one.
+    /// Replaces the file.
     pub(crate) fn save(&self, seen: &Lately, note: &Note) -> anyhow::Result<()> {
-        let unfinished = beside(&self.path, ".tmp");
-        let saved = self.write(&unfinished, seen, note);
-        if saved.is_err() {
-            // The reason matters more than what cannot be tidied up.
-            let _ = fs::remove_file(&unfinished);
-        }
-        saved.with_context(|| format!("cannot save {}; what it held is kept", self.path.display()))
-    }
-
-    fn write(&self, unfinished: &Path, seen: &Lately, note: &Note) -> io::Result<()> {
-        let mut file = File::create(unfinished)?;
-        if let Ok(metadata) = fs::metadata(&self.path) {
-            file.set_permissions(metadata.permissions())?;
-        }
-        file.write_all(&seen.save())?;
-        file.write_all(&note.to_bytes())?;
-        file.sync_all()?;
-        fs::rename(unfinished, &self.path)?;
-        sync_directory(&self.path)
+        replace(&self.path, &[&seen.save(), &note.to_bytes()])
     }
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// Writes a file, or replaces it. Whatever happens meanwhile, it is either the old one or the new
+/// one.
+pub(crate) fn replace(path: &Path, pieces: &[&[u8]]) -> anyhow::Result<()> {
+    let failed = || format!("cannot save {}; what it held is kept", path.display());
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        // A device or a pipe is written to; a directory says that it cannot be.
+        let mut file = OpenOptions::new().write(true).open(path).with_context(failed)?;
+        return pieces.iter().try_for_each(|piece| file.write_all(piece)).with_context(failed);
+    }
+    let unfinished = beside(path, ".tmp");
+    let saved = write(&unfinished, path, pieces);
+    if saved.is_err() {
+        // The reason matters more than what cannot be tidied up.
+        let _ = fs::remove_file(&unfinished);
+    }
+    saved.with_context(failed)
+}
+
+fn write(unfinished: &Path, path: &Path, pieces: &[&[u8]]) -> io::Result<()> {
+    let mut file = File::create(unfinished)?;
+    if let Ok(metadata) = fs::metadata(path) {
+        file.set_permissions(metadata.permissions())?;
+    }
+    for piece in pieces {
+        file.write_all(piece)?;
+    }
+    file.sync_all()?;
+    fs::rename(unfinished, path)?;
+    sync_directory(path)
 }
 
 /// Reads a state or any other snapshot, without a lock: the file is whole at every moment.

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::isa::Isa;
-use super::planes::{Plane, all};
+use super::planes::Plane;
 use super::scalar::Scalar;
 use std::arch::x86_64::*;
 
@@ -73,8 +73,8 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     fn insert(self, planes: &mut [Plane], slot: u64, value: u64) {
-        // SAFETY: `self` exists only if AVX2 was detected.
-        unsafe { insert(planes, slot, value) }
+        // The compiler makes vectors of it, as good as ours where it knows the number of planes.
+        Scalar.insert(planes, slot, value);
     }
 
     #[inline(always)]
@@ -202,47 +202,13 @@ fn get(planes: &[Plane], slot: u64) -> u64 {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn set(planes: &mut [Plane], slot: u64, value: u64) {
-    let slots = _mm256_set1_epi64x(slot as i64);
-    change(planes, slot, value, |words| _mm256_andnot_si256(slots, words), |word| word & !slot);
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn insert(planes: &mut [Plane], slot: u64, value: u64) {
-    let above = slot.wrapping_neg();
-    let aboves = _mm256_set1_epi64x(above as i64);
-    let opened = |words| _mm256_add_epi64(words, _mm256_and_si256(words, aboves));
-    change(planes, slot, value, opened, |word| word.wrapping_add(word & above));
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn covers(block: &[u64; 4], mask: &[u64; 4]) -> bool {
-    // SAFETY: both are 32 readable bytes; the loads may be unaligned.
-    let [block, mask] =
-        [block, mask].map(|words| unsafe { _mm256_loadu_si256(words.as_ptr().cast()) });
-    _mm256_testc_si256(block, mask) != 0
-}
-
-/// Clears `slot` by `vector` or `scalar`, and puts `value` there.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn change(
-    planes: &mut [Plane],
-    slot: u64,
-    value: u64,
-    vector: impl Fn(__m256i) -> __m256i,
-    scalar: impl Fn(u64) -> u64,
-) {
     let Some((last, last_value)) = last(planes, value) else {
-        for (bit, plane) in planes.iter_mut().enumerate().take(LANES - 1) {
-            *plane = (scalar(u64::from_le_bytes(*plane)) | slot & all(value >> bit)).to_le_bytes();
-        }
-        return;
+        let few = planes.len() % LANES;
+        return Scalar.set(&mut planes[..few], slot, value);
     };
     let slots = _mm256_set1_epi64x(slot as i64);
     let changed = |words, bits: &mut Bits| {
-        _mm256_or_si256(vector(words), _mm256_and_si256(slots, bits.next()))
+        _mm256_or_si256(_mm256_andnot_si256(slots, words), _mm256_and_si256(slots, bits.next()))
     };
     // Read before any of its planes is written.
     let last = changed(load(last), &mut Bits::of(last_value));
@@ -264,6 +230,15 @@ fn change(
     if let Some(four) = planes.last_chunk_mut() {
         store(four, last);
     }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn covers(block: &[u64; 4], mask: &[u64; 4]) -> bool {
+    // SAFETY: both are 32 readable bytes; the loads may be unaligned.
+    let [block, mask] =
+        [block, mask].map(|words| unsafe { _mm256_loadu_si256(words.as_ptr().cast()) });
+    _mm256_testc_si256(block, mask) != 0
 }
 
 /// The last four planes and their part of the value.

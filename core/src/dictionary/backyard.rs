@@ -13,7 +13,7 @@
 //! A shed is a word of used slots and the planes of tag, bucket, remainder and home.
 
 use super::Shape;
-use super::bins::{SLOTS, THRESHOLD_BITS};
+use super::bins::{Layout, SLOTS, THRESHOLD_BITS};
 use super::work::{Part, Work};
 use crate::bits::{Aligned, Isa, planes};
 
@@ -23,8 +23,6 @@ pub(super) const ROOMS: usize = 3;
 #[derive(Debug, Clone)]
 pub(super) struct Backyard {
     sheds: usize,
-    tag_bits: usize,
-    remainder_bits: usize,
     /// Bits of the home in a shed and in the stash.
     home_bits: [usize; 2],
     pub(super) bytes: Aligned<u8>,
@@ -56,17 +54,18 @@ pub(super) const fn home_bits(shape: &Shape) -> u32 {
     1 + bits_below(shape.bins.div_ceil(shape.sheds))
 }
 
-/// Bits of the whole number of a bin: as many as a slot of the stash, seen as one word, has left.
+/// Bits of the whole number of a bin: as many as a slot of the stash, one word at most, has left.
 /// They do not depend on the number of bins, so that the stash takes as many cache lines in a small
 /// table as in a large one.
 const fn stash_home_bits(shape: &Shape) -> u32 {
-    let left = u64::BITS - THRESHOLD_BITS - shape.remainder_bits;
+    let left = u64::BITS.saturating_sub(shape.tag_bits + THRESHOLD_BITS + shape.remainder_bits);
     if left < 32 { left } else { 32 }
 }
 
-/// True if the stash can hold the number of every bin.
+/// True if a slot is at most a word, and the stash can hold the number of every bin.
 pub(super) const fn holds_every_home(shape: &Shape) -> bool {
-    bits_below(shape.bins) <= stash_home_bits(shape)
+    let entry = shape.tag_bits + THRESHOLD_BITS + shape.remainder_bits;
+    entry + home_bits(shape) <= u64::BITS && bits_below(shape.bins) <= stash_home_bits(shape)
 }
 
 /// Bits of the numbers below `count`.
@@ -86,8 +85,6 @@ impl Backyard {
     pub(super) fn new(shape: &Shape) -> Self {
         Self {
             sheds: shape.sheds,
-            tag_bits: shape.tag_bits as usize,
-            remainder_bits: shape.remainder_bits as usize,
             home_bits: [home_bits(shape) as usize, stash_home_bits(shape) as usize],
             bytes: Aligned::new(bytes(shape)),
         }
@@ -95,11 +92,11 @@ impl Backyard {
 
     /// Where exiles of `bin` may be.
     #[inline(always)]
-    pub(super) fn rooms(&self, bin: usize) -> [Room; ROOMS] {
+    pub(super) fn rooms(&self, layout: Layout, bin: usize) -> [Room; ROOMS] {
         let (row, first) = (bin / self.sheds, bin % self.sheds);
         let second = (first + 1 + row) % self.sheds;
         let [home_bits, stash_bits] = self.home_bits;
-        let stride = self.bytes_of(home_bits);
+        let stride = bytes_of(layout, home_bits);
         let home = (row as u64) << 1;
         [
             Room { at: first * stride, home, home_bits },
@@ -113,6 +110,7 @@ impl Backyard {
     pub(super) fn find<I: Isa>(
         &self,
         isa: I,
+        layout: Layout,
         rooms: &[Room; ROOMS],
         bucket: u32,
         remainder: u64,
@@ -124,9 +122,10 @@ impl Backyard {
             if used == 0 {
                 continue;
             }
-            work.touch(Part::Backyard, room.at, self.bytes_of(room.home_bits));
-            let wanted = self.value(room, bucket, remainder);
-            let slots = planes::holding(isa, &self.planes(room)[self.tag_bits..], wanted) & used;
+            work.touch(Part::Backyard, room.at, bytes_of(layout, room.home_bits));
+            let wanted = Self::value(layout, room, bucket, remainder);
+            let slots =
+                planes::holding(isa, &self.planes(layout, room)[layout.tag_bits..], wanted) & used;
             if slots != 0 {
                 return Some((*room, slots & slots.wrapping_neg()));
             }
@@ -139,6 +138,7 @@ impl Backyard {
     pub(super) fn put<I: Isa>(
         &mut self,
         isa: I,
+        layout: Layout,
         rooms: &[Room; ROOMS],
         exile: Exile,
         work: &mut impl Work,
@@ -149,55 +149,65 @@ impl Backyard {
         let counts = [self.used(first).count_ones(), self.used(second).count_ones()];
         let emptier = if counts[0] <= counts[1] { first } else { second };
         let room = if counts[0].min(counts[1]) < SLOTS { emptier } else { stash };
-        work.touch(Part::Backyard, room.at, self.bytes_of(room.home_bits));
+        work.touch(Part::Backyard, room.at, bytes_of(layout, room.home_bits));
         let used = self.used(room);
         let slot = !used & used.wrapping_add(1);
         if slot == 0 {
             return false;
         }
-        let value = self.value(room, exile.bucket, exile.remainder);
-        let tag_bits = self.tag_bits;
-        let (tags, values) = self.planes_mut(room).split_at_mut(tag_bits);
-        isa.set(tags, slot, exile.tag);
-        isa.set(values, slot, value);
+        let value = Self::value(layout, room, exile.bucket, exile.remainder);
+        let value = exile.tag | value << layout.tag_bits;
+        isa.set(self.planes_mut(layout, room), slot, value);
         self.set_used(room, used | slot);
         true
     }
 
     /// The slots of a room that hold exiles of its home.
     #[inline(always)]
-    pub(super) fn residents<I: Isa>(&self, isa: I, room: &Room) -> u64 {
-        let homes = self.tag_bits + BUCKET_BITS + self.remainder_bits;
-        planes::holding(isa, &self.planes(room)[homes..], room.home) & self.used(room)
+    pub(super) fn residents<I: Isa>(&self, isa: I, layout: Layout, room: &Room) -> u64 {
+        let homes = layout.tag_bits + BUCKET_BITS + layout.remainder_bits;
+        planes::holding(isa, &self.planes(layout, room)[homes..], room.home) & self.used(room)
     }
 
     /// The slots of a room with this tag, used or not.
     #[inline(always)]
-    pub(super) fn tagged<I: Isa>(&self, isa: I, room: &Room, tag: u64) -> u64 {
-        planes::holding(isa, &self.planes(room)[..self.tag_bits], tag)
+    pub(super) fn tagged<I: Isa>(&self, isa: I, layout: Layout, room: &Room, tag: u64) -> u64 {
+        planes::holding(isa, &self.planes(layout, room)[..layout.tag_bits], tag)
     }
 
     #[inline(always)]
-    pub(super) fn tag<I: Isa>(&self, isa: I, room: &Room, slot: u64) -> u64 {
-        isa.get(&self.planes(room)[..self.tag_bits], slot)
+    pub(super) fn tag<I: Isa>(&self, isa: I, layout: Layout, room: &Room, slot: u64) -> u64 {
+        isa.get(&self.planes(layout, room)[..layout.tag_bits], slot)
     }
 
     #[inline(always)]
-    pub(super) fn set_tag<I: Isa>(&mut self, isa: I, room: &Room, slot: u64, tag: u64) {
-        let tag_bits = self.tag_bits;
-        isa.set(&mut self.planes_mut(room)[..tag_bits], slot, tag);
+    pub(super) fn set_tag<I: Isa>(
+        &mut self,
+        isa: I,
+        layout: Layout,
+        room: &Room,
+        slot: u64,
+        tag: u64,
+    ) {
+        let tag_bits = layout.tag_bits;
+        isa.set(&mut self.planes_mut(layout, room)[..tag_bits], slot, tag);
     }
 
     #[inline(always)]
-    pub(super) fn bucket<I: Isa>(&self, isa: I, room: &Room, slot: u64) -> u32 {
-        isa.get(&self.planes(room)[self.tag_bits..][..BUCKET_BITS], slot) as u32
+    pub(super) fn bucket<I: Isa>(&self, isa: I, layout: Layout, room: &Room, slot: u64) -> u32 {
+        isa.get(&self.planes(layout, room)[layout.tag_bits..][..BUCKET_BITS], slot) as u32
     }
 
     #[inline(always)]
-    pub(super) fn exile<I: Isa>(&self, isa: I, room: &Room, slot: u64) -> Exile {
-        let remainders = &self.planes(room)[self.tag_bits + BUCKET_BITS..][..self.remainder_bits];
-        let remainder = isa.get(remainders, slot);
-        Exile { bucket: self.bucket(isa, room, slot), remainder, tag: self.tag(isa, room, slot) }
+    pub(super) fn exile<I: Isa>(&self, isa: I, layout: Layout, room: &Room, slot: u64) -> Exile {
+        let Layout { tag_bits, remainder_bits, .. } = layout;
+        let planes = &self.planes(layout, room)[..tag_bits + BUCKET_BITS + remainder_bits];
+        let value = isa.get(planes, slot);
+        Exile {
+            bucket: (value >> tag_bits) as u32 % (1 << BUCKET_BITS),
+            remainder: value >> (tag_bits + BUCKET_BITS),
+            tag: value & ((1 << tag_bits) - 1),
+        }
     }
 
     /// Frees slots of a room.
@@ -207,23 +217,23 @@ impl Backyard {
     }
 
     /// Used slots of all sheds, and of the stash.
-    pub(super) fn population(&self) -> (u64, u64) {
-        let stride = self.bytes_of(self.home_bits[0]);
+    pub(super) fn population(&self, layout: Layout) -> (u64, u64) {
+        let stride = bytes_of(layout, self.home_bits[0]);
         let used =
             |shed| u64::from(planes::word(self.bytes.as_slice(), shed * stride).count_ones());
         ((0..self.sheds).map(used).sum(), used(self.sheds))
     }
 
     /// Used slots of the fullest shed.
-    pub(super) fn fullest(&self) -> u32 {
-        let stride = self.bytes_of(self.home_bits[0]);
+    pub(super) fn fullest(&self, layout: Layout) -> u32 {
+        let stride = bytes_of(layout, self.home_bits[0]);
         let used = |shed| planes::word(self.bytes.as_slice(), shed * stride).count_ones();
         (0..self.sheds).map(used).max().unwrap_or(0)
     }
 
     #[inline(always)]
-    pub(super) fn touch(&self, room: &Room, work: &mut impl Work) {
-        work.touch(Part::Backyard, room.at, self.bytes_of(room.home_bits));
+    pub(super) fn touch(&self, layout: Layout, room: &Room, work: &mut impl Work) {
+        work.touch(Part::Backyard, room.at, bytes_of(layout, room.home_bits));
     }
 
     #[inline(always)]
@@ -237,27 +247,28 @@ impl Backyard {
     }
 
     #[inline(always)]
-    fn value(&self, room: &Room, bucket: u32, remainder: u64) -> u64 {
+    fn value(layout: Layout, room: &Room, bucket: u32, remainder: u64) -> u64 {
         u64::from(bucket)
             | remainder << BUCKET_BITS
-            | room.home << (BUCKET_BITS + self.remainder_bits)
+            | room.home << (BUCKET_BITS + layout.remainder_bits)
     }
 
     /// Planes of tag, bucket, remainder and home, in this order.
     #[inline(always)]
-    fn planes(&self, room: &Room) -> &[planes::Plane] {
-        let end = room.at + self.bytes_of(room.home_bits);
+    fn planes(&self, layout: Layout, room: &Room) -> &[planes::Plane] {
+        let end = room.at + bytes_of(layout, room.home_bits);
         planes::of(self.bytes.range(room.at + PLANES..end))
     }
 
     #[inline(always)]
-    fn planes_mut(&mut self, room: &Room) -> &mut [planes::Plane] {
-        let end = room.at + self.bytes_of(room.home_bits);
+    fn planes_mut(&mut self, layout: Layout, room: &Room) -> &mut [planes::Plane] {
+        let end = room.at + bytes_of(layout, room.home_bits);
         planes::of_mut(self.bytes.range_mut(room.at + PLANES..end))
     }
+}
 
-    #[inline(always)]
-    fn bytes_of(&self, home_bits: usize) -> usize {
-        PLANES + 8 * (self.tag_bits + BUCKET_BITS + self.remainder_bits + home_bits)
-    }
+/// Bytes of a room.
+#[inline(always)]
+const fn bytes_of(layout: Layout, home_bits: usize) -> usize {
+    PLANES + 8 * (layout.tag_bits + BUCKET_BITS + layout.remainder_bits + home_bits)
 }

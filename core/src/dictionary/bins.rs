@@ -29,30 +29,72 @@ pub(super) const NOBODY: u32 = (1 << THRESHOLD_BITS) - 1;
 /// Where the parts of a bin lie.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
-    /// Bytes from one bin to the next.
-    pub(super) stride: usize,
     /// The bits of the third word that belong to `occupied`.
     high: u64,
-    /// Where the planes begin, those of the remainders first.
-    planes: usize,
-    remainder_bits: usize,
+    /// Bytes of `occupied` beyond the first word of it, at most eight. So small a type that the
+    /// compiler sees that no offset overflows.
+    high_bytes: u8,
+    pub(super) remainder_bits: usize,
+    pub(super) tag_bits: usize,
 }
 
 impl Layout {
     pub(super) const fn new(shape: &Shape) -> Self {
-        let planes = 8 + ((shape.buckets + THRESHOLD_BITS) / 8) as usize;
-        let remainder_bits = shape.remainder_bits as usize;
-        let stride = planes + 8 * (remainder_bits + shape.tag_bits as usize);
         let high = (u128::MAX >> (128 - THRESHOLD_BITS - shape.buckets) >> 64) as u64;
-        Self { stride, high, planes, remainder_bits }
+        Self {
+            high,
+            high_bytes: ((shape.buckets + THRESHOLD_BITS) / 8 - 8) as u8,
+            remainder_bits: shape.remainder_bits as usize,
+            tag_bits: shape.tag_bits as usize,
+        }
+    }
+
+    /// The same, if these are its numbers of planes.
+    #[inline(always)]
+    pub(super) const fn with(self, tag_bits: usize, remainder_bits: usize) -> Self {
+        Self { tag_bits, remainder_bits, ..self }
+    }
+
+    /// Bytes from one bin to the next.
+    #[inline(always)]
+    pub(super) const fn stride(&self) -> usize {
+        self.planes() + 8 * (self.remainder_bits + self.tag_bits)
+    }
+
+    /// Where the planes begin, those of the remainders first.
+    #[inline(always)]
+    const fn planes(&self) -> usize {
+        16 + self.high_bytes as usize
     }
 
     #[inline(always)]
     pub(super) fn bytes_of(&self, bin: usize) -> Range<usize> {
-        let start = bin * self.stride;
-        start..start + self.stride
+        let start = bin * self.stride();
+        start..start + self.stride()
     }
 }
+
+/// Compiles an expression once for every usual number of planes, which the compiler then knows:
+/// half of an operation would otherwise be spent on counting them.
+macro_rules! usual {
+    ($layout:expr, |$known:ident| $body:expr) => {
+        usual!($layout, |$known| $body, 5 6 7 8 9 10 11 12 13 14)
+    };
+    ($layout:expr, |$known:ident| $body:expr, $($usual:literal)*) => {{
+        let layout: $crate::dictionary::bins::Layout = $layout;
+        match (layout.tag_bits, layout.remainder_bits) {
+            $((3, $usual) => {
+                let $known = layout.with(3, $usual);
+                $body
+            })*
+            _ => {
+                let $known = layout;
+                $body
+            }
+        }
+    }};
+}
+pub(super) use usual;
 
 /// All bins, one after the other, without gaps.
 #[derive(Debug, Clone)]
@@ -64,17 +106,28 @@ pub(super) struct Bins {
 impl Bins {
     pub(super) fn new(shape: &Shape) -> Self {
         let layout = Layout::new(shape);
-        Self { layout, bytes: Aligned::new(layout.stride * shape.bins) }
+        Self { layout, bytes: Aligned::new(layout.stride() * shape.bins) }
     }
 
     #[inline(always)]
     pub(super) fn get(&self, bin: usize) -> Bin<&[u8]> {
-        Bin { layout: self.layout, bytes: self.bytes.range(self.layout.bytes_of(bin)) }
+        self.get_by(self.layout, bin)
     }
 
     #[inline(always)]
     pub(super) fn get_mut(&mut self, bin: usize) -> Bin<&mut [u8]> {
-        let layout = self.layout;
+        self.get_mut_by(self.layout, bin)
+    }
+
+    /// A bin, by what the compiler may know of the layout.
+    #[inline(always)]
+    pub(super) fn get_by(&self, layout: Layout, bin: usize) -> Bin<&[u8]> {
+        Bin { layout, bytes: self.bytes.range(layout.bytes_of(bin)) }
+    }
+
+    /// A bin to write, by what the compiler may know of the layout.
+    #[inline(always)]
+    pub(super) fn get_mut_by(&mut self, layout: Layout, bin: usize) -> Bin<&mut [u8]> {
         Bin { layout, bytes: self.bytes.range_mut(layout.bytes_of(bin)) }
     }
 }
@@ -220,6 +273,14 @@ impl<B: AsRef<[u8]>> Bin<B> {
         isa.get(self.remainders(), slot)
     }
 
+    /// Remainder and tag of a slot.
+    #[inline(always)]
+    pub(super) fn entry<I: Isa>(&self, isa: I, slot: u64) -> (u64, u64) {
+        let value = isa.get(self.planes(), slot);
+        let remainder_bits = self.layout.remainder_bits;
+        (value & ((1 << remainder_bits) - 1), value >> remainder_bits)
+    }
+
     /// The slots with this tag, used or not.
     #[inline(always)]
     pub(super) fn tagged<I: Isa>(&self, isa: I, tag: u64) -> u64 {
@@ -244,7 +305,8 @@ impl<B: AsRef<[u8]>> Bin<B> {
 
     #[inline(always)]
     fn planes(&self) -> &[planes::Plane] {
-        planes::of(&self.bytes.as_ref()[self.layout.planes..])
+        let Layout { remainder_bits, tag_bits, .. } = self.layout;
+        planes::of(&self.bytes.as_ref()[self.layout.planes()..][..8 * (remainder_bits + tag_bits)])
     }
 
     /// The first three words; no bin is shorter. Of the third, a part may be planes.
@@ -296,16 +358,21 @@ impl Bin<&mut [u8]> {
     #[inline(always)]
     pub(super) fn set_head(&mut self, head: Head) {
         let [low, high] = head.occupied;
-        // Planes in the third word stay as they are.
-        let rest = self.words()[2] & !self.layout.high;
+        let low = low | u64::from(!head.threshold & NOBODY);
+        // The bytes of the third word behind `occupied` are planes. Reading them to write them back
+        // would wait for planes that were just stored, so the end of `occupied` is written by a
+        // word that begins earlier.
+        let high_bytes = usize::from(self.layout.high_bytes).min(8);
+        let last = (u128::from(high) << 64 | u128::from(low)) >> (8 * high_bytes);
         let bytes: &mut [u8; 24] = self.bytes.first_chunk_mut().unwrap();
         planes::set_word(bytes, 0, head.ends);
-        planes::set_word(bytes, 8, low | u64::from(!head.threshold & NOBODY));
-        planes::set_word(bytes, 16, high | rest);
+        planes::set_word(bytes, 8, low);
+        planes::set_word(bytes, 8 + high_bytes, last as u64);
     }
 
     #[inline(always)]
     fn planes_mut(&mut self) -> &mut [planes::Plane] {
-        planes::of_mut(&mut self.bytes[self.layout.planes..])
+        let Layout { remainder_bits, tag_bits, .. } = self.layout;
+        planes::of_mut(&mut self.bytes[self.layout.planes()..][..8 * (remainder_bits + tag_bits)])
     }
 }

@@ -138,7 +138,7 @@ impl Shape {
 
     /// Bytes of the two levels.
     pub fn level_bytes(&self) -> (u64, u64) {
-        let bins = bins::Layout::new(self).stride * self.bins;
+        let bins = bins::Layout::new(self).stride() * self.bins;
         (bins as u64, backyard::bytes(self) as u64)
     }
 

@@ -7,7 +7,7 @@
 //! an error of a few percent there, and nothing is denied that was stored.
 
 use super::backyard::{Exile, ROOMS, Room};
-use super::bins::{Head, NOBODY, SLOTS};
+use super::bins::{Head, Layout, NOBODY, SLOTS};
 use super::store::{Dictionary, Repeat, Seen, Tags, slots};
 use super::work::Work;
 use super::{Place, SPARE, Shape};
@@ -23,10 +23,11 @@ impl Dictionary {
         let found = isa.vectorize(
             #[inline(always)]
             || {
-                let rooms = self.backyard.rooms(place.bin);
+                let layout = self.bins.layout;
+                let rooms = self.backyard.rooms(layout, place.bin);
                 let (room, slot) =
-                    self.backyard.find(isa, &rooms, place.bucket, place.remainder, work)?;
-                Some(self.backyard.tag(isa, &room, slot))
+                    self.backyard.find(isa, layout, &rooms, place.bucket, place.remainder, work)?;
+                Some(self.backyard.tag(isa, layout, &room, slot))
             },
         );
         match found {
@@ -50,18 +51,19 @@ impl Dictionary {
         isa.vectorize(
             #[inline(always)]
             || {
+                let layout = self.bins.layout;
                 let blind = self.is_blind(place.bin);
                 let mut bin = self.bins.get_mut(place.bin);
                 let mut head = bin.head();
-                let rooms = self.backyard.rooms(place.bin);
+                let rooms = self.backyard.rooms(layout, place.bin);
                 let mut seen = Seen::No;
                 if place.bucket >= head.threshold {
                     if let Some((room, slot)) =
-                        self.backyard.find(isa, &rooms, place.bucket, place.remainder, work)
+                        self.backyard.find(isa, layout, &rooms, place.bucket, place.remainder, work)
                     {
-                        let before = self.backyard.tag(isa, &room, slot);
+                        let before = self.backyard.tag(isa, layout, &room, slot);
                         if repeat == Repeat::Refresh {
-                            self.backyard.set_tag(isa, &room, slot, tags.now);
+                            self.backyard.set_tag(isa, layout, &room, slot, tags.now);
                             self.due -= u64::from(before == tags.due);
                         }
                         return Seen::Yes(before);
@@ -80,11 +82,8 @@ impl Dictionary {
                 if !full || place.bucket < head.last_bucket() {
                     let evicted = full.then(|| {
                         let last = 1 << (SLOTS - 1);
-                        let evicted = Exile {
-                            bucket: head.last_bucket(),
-                            remainder: bin.remainder(isa, last),
-                            tag: bin.tag(isa, last),
-                        };
+                        let (remainder, tag) = bin.entry(isa, last);
+                        let evicted = Exile { bucket: head.last_bucket(), remainder, tag };
                         bin.shorten(&mut head);
                         evicted
                     });
@@ -98,7 +97,7 @@ impl Dictionary {
                 }
                 head.threshold = head.threshold.min(exile.bucket);
                 bin.set_head(head);
-                if !self.backyard.put(isa, &rooms, exile, work) {
+                if !self.backyard.put(isa, layout, &rooms, exile, work) {
                     self.due -= u64::from(exile.tag == tags.due);
                     self.lose(place.bin);
                 }
@@ -122,42 +121,41 @@ impl Dictionary {
         isa.vectorize(
             #[inline(always)]
             || {
-                let rooms = self.backyard.rooms(number);
-                let mut waiting = [0u16; ROOMS * SLOTS as usize];
+                let layout = self.bins.layout;
+                let rooms = self.backyard.rooms(layout, number);
+                let mut guests = [0; ROOMS];
                 let mut count = 0;
-                for (index, room) in rooms.iter().enumerate() {
-                    self.backyard.touch(room, work);
-                    let residents = self.backyard.residents(isa, room);
-                    if residents == 0 {
+                for (guests, room) in guests.iter_mut().zip(&rooms) {
+                    self.backyard.touch(layout, room, work);
+                    if self.backyard.used(room) == 0 {
                         continue;
                     }
-                    let leaving = residents & self.backyard.tagged(isa, room, expired);
-                    self.due +=
-                        u64::from((residents & self.backyard.tagged(isa, room, due)).count_ones());
+                    let residents = self.backyard.residents(isa, layout, room);
+                    let leaving = residents & self.backyard.tagged(isa, layout, room, expired);
+                    self.due += u64::from(
+                        (residents & self.backyard.tagged(isa, layout, room, due)).count_ones(),
+                    );
                     self.backyard.free(room, leaving);
                     self.forget(leaving);
-                    for slot in slots(residents & !leaving) {
-                        let bucket = self.backyard.bucket(isa, room, slot) as u16;
-                        waiting[count] =
-                            bucket << 8 | (index as u16) << 6 | slot.trailing_zeros() as u16;
-                        count += 1;
-                    }
+                    *guests = residents & !leaving;
+                    count += guests.count_ones();
                 }
-                let waiting = &mut waiting[..count];
-                waiting.sort_unstable();
-                let places = (SLOTS - SPARE).saturating_sub(head.count()) as usize;
-                let (returning, staying) = waiting.split_at(places.min(waiting.len()));
+                let places = (SLOTS - SPARE).saturating_sub(head.count());
+                let mut relaxed = NOBODY;
+                if count > places {
+                    relaxed = self.stay_away(isa, layout, &rooms, &mut guests, places as usize);
+                }
                 let blind = self.is_blind(number);
                 let mut bin = self.bins.get_mut(number);
-                for &who in returning {
-                    let (room, slot): (&Room, u64) =
-                        (&rooms[usize::from(who >> 6 & 3)], 1 << (who & 63));
-                    let Exile { bucket, remainder, tag } = self.backyard.exile(isa, room, slot);
-                    self.backyard.free(room, slot);
-                    let run = head.run(isa, bucket);
-                    bin.insert(isa, &mut head, bucket, run, remainder, tag);
+                for (guests, room) in guests.into_iter().zip(&rooms) {
+                    for slot in slots(guests) {
+                        let Exile { bucket, remainder, tag } =
+                            self.backyard.exile(isa, layout, room, slot);
+                        let run = head.run(isa, bucket);
+                        bin.insert(isa, &mut head, bucket, run, remainder, tag);
+                    }
+                    self.backyard.free(room, guests);
                 }
-                let relaxed = staying.first().map_or(NOBODY, |&who| u32::from(who >> 8));
                 // In a blind region the threshold also stands for what was lost.
                 if !blind {
                     head.threshold = relaxed;
@@ -165,6 +163,34 @@ impl Dictionary {
                 bin.set_head(head);
             },
         )
+    }
+
+    /// Leaves of all guests in these rooms only so many as there are places, those of the smallest
+    /// buckets, so that the threshold rises. Returns the smallest bucket of the others.
+    fn stay_away<I: Isa>(
+        &self,
+        isa: I,
+        layout: Layout,
+        rooms: &[Room; ROOMS],
+        guests: &mut [u64; ROOMS],
+        places: usize,
+    ) -> u32 {
+        let mut waiting = [0_u16; ROOMS * SLOTS as usize];
+        let mut count = 0;
+        for (index, room) in rooms.iter().enumerate() {
+            for slot in slots(guests[index]) {
+                let bucket = self.backyard.bucket(isa, layout, room, slot) as u16;
+                waiting[count] = bucket << 8 | (index as u16) << 6 | slot.trailing_zeros() as u16;
+                count += 1;
+            }
+        }
+        let waiting = &mut waiting[..count];
+        waiting.sort_unstable();
+        let staying = waiting.get(places..).unwrap_or_default();
+        for who in staying {
+            guests[usize::from(who >> 6 & 3)] &= !(1 << (who & 63));
+        }
+        staying.first().map_or(NOBODY, |&who| u32::from(who >> 8))
     }
 
     /// Counts the departure of expired slots.

@@ -68,7 +68,7 @@ impl Dictionary {
             exiles += self.check_exiles(number, tag_limit)?;
         }
         // Exiles of no home would never be swept.
-        let (in_sheds, stashed) = self.backyard.population();
+        let (in_sheds, stashed) = self.backyard.population(self.bins.layout);
         if exiles != in_sheds + stashed {
             return Err(Fault::Shed(self.shape.sheds));
         }
@@ -105,9 +105,10 @@ impl Dictionary {
     fn check_exiles(&self, number: usize, tag_limit: u64) -> Result<u64, Fault> {
         let head = self.bins.get(number).head();
         let mut known: Vec<Place> = Vec::new();
-        for room in self.backyard.rooms(number) {
-            for slot in slots(self.backyard.residents(Scalar, &room)) {
-                let Exile { bucket, remainder, tag } = self.backyard.exile(Scalar, &room, slot);
+        for room in self.backyard.rooms(self.bins.layout, number) {
+            for slot in slots(self.backyard.residents(Scalar, self.bins.layout, &room)) {
+                let Exile { bucket, remainder, tag } =
+                    self.backyard.exile(Scalar, self.bins.layout, &room, slot);
                 let place = Place { bin: number, bucket, remainder };
                 let reachable = bucket >= head.threshold && bucket < self.shape.buckets;
                 if !reachable

@@ -1,7 +1,7 @@
 //! The dictionary itself: both levels, and the way between them.
 
 use super::backyard::{Backyard, Exile};
-use super::bins::{Bins, NOBODY, SLOTS};
+use super::bins::{Bins, Layout, NOBODY, SLOTS, usual};
 use super::overflow::REGIONS;
 use super::work::{Part, Work};
 use super::{Place, Shape};
@@ -174,8 +174,19 @@ impl Dictionary {
     /// True unless the place is certainly not stored: [`Dictionary::find`] without the tag.
     #[inline(always)]
     pub fn contains<I: Isa>(&self, isa: I, place: Place, work: &mut impl Work) -> bool {
+        usual!(self.bins.layout, |layout| self.contains_by(isa, layout, place, work))
+    }
+
+    #[inline(always)]
+    fn contains_by<I: Isa>(
+        &self,
+        isa: I,
+        layout: Layout,
+        place: Place,
+        work: &mut impl Work,
+    ) -> bool {
         self.touch_bin(place.bin, work);
-        let bin = self.bins.get(place.bin);
+        let bin = self.bins.get_by(layout, place.bin);
         let head = bin.head();
         let run = head.run(isa, place.bucket);
         let here = bin.find(isa, run, place.remainder) != 0;
@@ -198,8 +209,21 @@ impl Dictionary {
         repeat: Repeat,
         work: &mut impl Work,
     ) -> Seen {
+        usual!(self.bins.layout, |layout| self.insert_by(isa, layout, place, tags, repeat, work))
+    }
+
+    #[inline(always)]
+    fn insert_by<I: Isa>(
+        &mut self,
+        isa: I,
+        layout: Layout,
+        place: Place,
+        tags: Tags,
+        repeat: Repeat,
+        work: &mut impl Work,
+    ) -> Seen {
         self.touch_bin(place.bin, work);
-        let mut bin = self.bins.get_mut(place.bin);
+        let mut bin = self.bins.get_mut_by(layout, place.bin);
         let mut head = bin.head();
         let run = head.run(isa, place.bucket);
         let slot = bin.find(isa, run, place.remainder);
@@ -293,10 +317,10 @@ impl Dictionary {
                 }
             }
             if head.threshold != NOBODY {
-                for room in self.backyard.rooms(number) {
-                    for slot in slots(self.backyard.residents(isa, &room)) {
+                for room in self.backyard.rooms(self.bins.layout, number) {
+                    for slot in slots(self.backyard.residents(isa, self.bins.layout, &room)) {
                         let Exile { bucket, remainder, tag } =
-                            self.backyard.exile(isa, &room, slot);
+                            self.backyard.exile(isa, self.bins.layout, &room, slot);
                         entries.push((Place { bin: number, bucket, remainder }, tag));
                     }
                 }
@@ -307,12 +331,12 @@ impl Dictionary {
 
     /// Sizes of the second level, counted.
     pub fn stats(&self) -> Stats {
-        let (exiles, stashed) = self.backyard.population();
+        let (exiles, stashed) = self.backyard.population(self.bins.layout);
         let overflowing = |bin: &usize| self.bins.get(*bin).head().threshold != NOBODY;
         Stats {
             exiles,
             stashed,
-            fullest_shed: self.backyard.fullest(),
+            fullest_shed: self.backyard.fullest(self.bins.layout),
             overflowing_bins: (0..self.shape.bins).filter(overflowing).count(),
         }
     }

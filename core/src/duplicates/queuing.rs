@@ -131,18 +131,15 @@ impl<S: Subfilter> Blueprint for QueuingParameters<S> {
 
     fn promise(&self) -> Promise {
         let slack = Slack::Items(self.slack());
-        if S::FORGETS || (self.filters - 1) * self.turn < self.window {
-            return promise_of_long_run(self.window, slack, self.expected_mistakes(None));
-        }
-        // All of them full, where the promise must hold at the worst moment.
+        // All of them full, so that unseen keys get what is promised at the worst moment.
         let (turn, stream) = (self.turn as f64, Stream::new(self.window, None));
         let each = self.subfilter.after(turn, turn, stream, Crowd::AVERAGE).false_positives;
-        Promise {
-            window: Window::Last(self.window),
-            slack,
-            false_positives: -(self.filters as f64 * (-each).ln_1p()).exp_m1(),
-            false_negatives: 0.0,
+        let false_positives = -(self.filters as f64 * (-each).ln_1p()).exp_m1();
+        if S::FORGETS || (self.filters - 1) * self.turn < self.window {
+            let expected = Mistakes { false_positives, ..self.expected_mistakes(None) };
+            return promise_of_long_run(self.window, slack, expected);
         }
+        Promise { window: Window::Last(self.window), slack, false_positives, false_negatives: 0.0 }
     }
 
     fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {

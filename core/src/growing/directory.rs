@@ -29,16 +29,6 @@ pub(super) const DEPTHS: usize = MOST_DEPTH as usize + 1;
 /// hashes there are two.
 const MOST_BELOW: u32 = 8;
 
-/// An address: where a segment lies, or will lie.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
-    /// The segment; blind, and never asked, if the address is that of a longer prefix than any
-    /// segment there has.
-    pub(super) segment: Segment,
-    /// Depth of the segment that covers the address, followed by zeros.
-    pub(super) depth: u8,
-}
-
 /// Where the segment of a hash is.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Location {
@@ -50,9 +40,14 @@ pub(super) struct Location {
 /// All segments.
 #[derive(Debug, Clone)]
 pub(super) struct Directory {
-    entries: Chunks<Entry>,
-    /// Segments among the entries.
-    segments: usize,
+    /// By address, the depth of the segment that covers it, followed by zeros. Apart from the
+    /// segments, so that the search for one stays in the nearest cache.
+    depths: Chunks<u8>,
+    /// By address, the segment; blind, and never asked, if the address is that of a longer prefix
+    /// than any segment there has.
+    segments: Chunks<Segment>,
+    /// Segments that are asked.
+    count: usize,
     /// Depth at which lookups start: every prefix of this length has an address.
     usual_depth: u32,
 }
@@ -61,61 +56,66 @@ impl Directory {
     /// One segment for all.
     pub(super) fn new(segment: Segment) -> Self {
         let mut directory = Self::empty();
-        directory.push(Entry { segment, depth: 0 });
-        directory.segments = 1;
+        directory.push(segment, 0);
+        directory.count = 1;
         directory
     }
 
     /// No address, to be filled by a reader.
     pub(super) fn empty() -> Self {
-        Self { entries: Chunks::new(), segments: 0, usual_depth: 0 }
+        Self { depths: Chunks::new(), segments: Chunks::new(), count: 0, usual_depth: 0 }
     }
 
     /// Appends the next address.
-    pub(super) fn push(&mut self, entry: Entry) {
-        self.entries.push(entry);
+    pub(super) fn push(&mut self, segment: Segment, depth: u8) {
+        self.segments.push(segment);
+        self.depths.push(depth);
     }
 
     /// Counts the segments, after all addresses were appended.
     pub(super) fn count_segments(&mut self, segments: usize) {
-        self.segments = segments;
+        self.count = segments;
         self.usual_depth = segments.ilog2();
     }
 
     /// All addresses in the order in which they were made.
-    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.iter()
+    pub(super) fn entries(&self) -> impl Iterator<Item = (&Segment, u8)> {
+        self.segments.iter().zip(self.depths.iter().copied())
     }
 
     pub(super) fn address_count(&self) -> usize {
-        self.entries.len()
+        self.depths.len()
     }
 
     pub(super) fn segment_count(&self) -> usize {
-        self.segments
+        self.count
     }
 
     /// All segments with their depths, in the order of their addresses.
     pub(super) fn segments(&self) -> impl Iterator<Item = (&Segment, u32)> {
-        let lengths = (0..self.entries.len()).map(|index| usize::BITS - index.leading_zeros());
-        let entries = self.entries.iter().zip(lengths);
+        let lengths = (0..self.depths.len()).map(|index| usize::BITS - index.leading_zeros());
+        let entries = self.entries().zip(lengths);
         entries
-            .filter(|(entry, length)| u32::from(entry.depth) >= *length)
-            .map(|(entry, _)| (&entry.segment, entry.depth.into()))
+            .filter(|((_, depth), length)| u32::from(*depth) >= *length)
+            .map(|((segment, depth), _)| (segment, depth.into()))
     }
 
     /// Bytes on the heap, those of the segments not counted.
     pub(super) fn heap_bytes(&self) -> u64 {
-        self.entries.heap_bytes()
+        self.depths.heap_bytes() + self.segments.heap_bytes()
     }
 
     /// Where the segment of a hash is.
     #[inline(always)]
     pub(super) fn locate(&self, hash: u64) -> Location {
-        let mut depth = self.usual_depth;
+        // One step always: the usual depth and the next share the segments between them, and which
+        // it is cannot be guessed.
+        let (chunk, offset) = address(self.usual_depth, prefix(hash, self.usual_depth));
+        let found = u32::from(*self.depths.at(chunk, offset));
+        let mut depth = found.min(self.usual_depth + 1);
         loop {
             let (chunk, offset) = address(depth, prefix(hash, depth));
-            let found = u32::from(self.entries.at(chunk, offset).depth);
+            let found = u32::from(*self.depths.at(chunk, offset));
             if found == depth {
                 return Location { chunk: chunk as u32, offset: offset as u32, depth };
             }
@@ -127,23 +127,23 @@ impl Directory {
 
     #[inline(always)]
     pub(super) fn segment(&self, at: Location) -> &Segment {
-        &self.entries.at(at.chunk as usize, at.offset as usize).segment
+        self.segments.at(at.chunk as usize, at.offset as usize)
     }
 
     #[inline(always)]
     pub(super) fn segment_mut(&mut self, at: Location) -> &mut Segment {
-        &mut self.entries.at_mut(at.chunk as usize, at.offset as usize).segment
+        self.segments.at_mut(at.chunk as usize, at.offset as usize)
     }
 
     /// Whether the segment of a hash can be split now.
     pub(super) fn can_split(&self, hash: u64, at: Location) -> bool {
         let upper = prefix(hash, at.depth) << 1 | 1;
         let (chunk, offset) = address(at.depth + 1, upper);
-        let longest = usize::BITS - self.entries.len().leading_zeros();
+        let longest = usize::BITS - self.depths.len().leading_zeros();
         at.depth < MOST_DEPTH
-            && self.entries.has(chunk, offset)
+            && self.depths.has(chunk, offset)
             && longest - at.depth <= MOST_BELOW
-            && self.segments < MOST_SEGMENTS
+            && self.count < MOST_SEGMENTS
     }
 
     /// Replaces a segment by its halves, and returns how many addresses that touched. It must be
@@ -155,33 +155,33 @@ impl Directory {
         *self.segment_mut(at) = lower;
         // The addresses below the parent: its own, and for each length a row of longer ones.
         let mut touched = 1;
-        self.entries.at_mut(at.chunk as usize, at.offset as usize).depth = depth as u8;
+        *self.depths.at_mut(at.chunk as usize, at.offset as usize) = depth as u8;
         for length in depth..=MOST_DEPTH {
             let first = (parent << (length - depth)) as usize;
             for offset in first..first + (1 << (length - depth)) {
-                if !self.entries.has(length as usize, offset) {
+                if !self.depths.has(length as usize, offset) {
                     break;
                 }
-                self.entries.at_mut(length as usize, offset).depth = depth as u8;
+                *self.depths.at_mut(length as usize, offset) = depth as u8;
                 touched += 1;
             }
-            if !self.entries.has(length as usize, 0) {
+            if !self.depths.has(length as usize, 0) {
                 break;
             }
         }
         let (chunk, offset) = address(depth, parent << 1 | 1);
-        self.entries.at_mut(chunk, offset).segment = upper;
-        self.count_segments(self.segments + 1);
+        *self.segments.at_mut(chunk, offset) = upper;
+        self.count_segments(self.count + 1);
         touched
     }
 
     /// Makes the next address.
     pub(super) fn make_address(&mut self) {
-        let length = usize::BITS - self.entries.len().leading_zeros();
-        let sibling = self.entries.len() - (1 << (length - 1));
+        let length = usize::BITS - self.depths.len().leading_zeros();
+        let sibling = self.depths.len() - (1 << (length - 1));
         let (chunk, offset) = address(length - 1, sibling as u64);
-        let depth = self.entries.at(chunk, offset).depth;
-        self.push(Entry { segment: Segment::blind(), depth });
+        let depth = *self.depths.at(chunk, offset);
+        self.push(Segment::blind(), depth);
     }
 }
 

@@ -10,10 +10,10 @@ use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::dictionary::work::{Uncounted, Work};
 use crate::error::Error;
-use crate::filter::{BATCH, Filter, Membership, Promise, Removing};
-use crate::hash::{Seed, reduce};
+use crate::filter::{BATCH, Filter, Membership, Removing};
+use crate::hash::reduce;
 use crate::plan::{Goal, Limit};
-use crate::window::{Slack, Time, Window};
+use crate::window::{Time, Window};
 
 /// Equal signatures that are stored when insertions can be taken back. Of more, nobody knows how
 /// many there were, and they stay.
@@ -29,55 +29,6 @@ const ADDRESSES_AT_ONCE: usize = 2;
 
 /// Free slots that make a segment smaller.
 const TOO_MANY_FREE: usize = 160;
-
-impl Blueprint for GrowingParameters {
-    fn structure(&self) -> &'static str {
-        Growing::NAME
-    }
-
-    fn promise(&self) -> Promise {
-        Promise {
-            window: Window::Ever,
-            slack: Slack::Unlimited,
-            false_positives: self.false_positive_rate(),
-            false_negatives: 0.0,
-        }
-    }
-
-    fn heap_bytes(&self) -> u64 {
-        self.expected_bytes()
-    }
-
-    fn adapts(&self) -> bool {
-        true
-    }
-
-    fn lines_touched(&self) -> f64 {
-        // Slot, segment, block, and a bin that begins anywhere in a line.
-        3.0 + self.stride(self.expected_depth() as u32) as f64 / 8.0 + 1.0
-    }
-
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        let widths = self.remainder_bits.map(|bits| bits.to_string()).join(" ");
-        vec![
-            ("expected items", self.expected_items.to_string()),
-            ("removing", self.removing.to_string()),
-            ("bins", self.bins.to_string()),
-            ("remainder bits", widths),
-        ]
-    }
-
-    fn write_parameters(&self, out: &mut Writer) {
-        out.u64(self.expected_items);
-        out.u8(self.removing.into());
-        out.u8(self.bins as u8);
-        out.bytes(&self.remainder_bits);
-    }
-
-    fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
-        Box::new(Growing::new(*self))
-    }
-}
 
 /// Remembers everything, however much that will be.
 #[derive(Debug, Clone)]
@@ -157,6 +108,7 @@ impl Growing {
     fn contains<I: Isa>(&self, isa: I, hash: u64, at: Location, work: &mut impl Work) -> bool {
         touch_directory(work, 1);
         let segment = self.directory.segment(at);
+        prefetch_place(segment, hash, at.depth);
         let place = self.place(hash, at.depth);
         segment.is_blind() || segment.contains(isa, self.parameters.stride(at.depth), place, work)
     }

@@ -5,6 +5,7 @@
 //! Size in Advance*. Every one of the log n doublings needs its share of the error.
 
 mod address;
+mod blueprint;
 mod chunks;
 mod directory;
 mod field;
@@ -14,6 +15,7 @@ mod outcome;
 mod parameters;
 mod reshape;
 mod segment;
+mod shift;
 mod state;
 mod tails;
 mod work;

@@ -19,9 +19,9 @@
 //! is 14 bits. Eleven bits of remainder at depths 3 to 14 are 12 times 0.03%, and the depths before
 //! add another 0.03%.
 
-use super::directory::{DEPTHS, Entry};
+use super::directory::DEPTHS;
 use super::reshape::bins_for;
-use super::segment::{ADDRESS_CHANCE, HEAD, MOST_BINS, SLOTS};
+use super::segment::{ADDRESS_CHANCE, HEAD, MOST_BINS, SLOTS, Segment};
 use crate::blueprint::Unfit;
 use crate::rate::ErrorRate;
 
@@ -177,7 +177,7 @@ impl GrowingParameters {
 }
 
 /// Bits of the directory for a segment, on average.
-const DIRECTORY_BITS: f64 = 1.5 * 8.0 * size_of::<Entry>() as f64;
+const DIRECTORY_BITS: f64 = 1.5 * 8.0 * (size_of::<Segment>() + 1) as f64;
 
 /// Shares of the depths beyond the expected one; they add up to one.
 fn thinning(beyond: f64) -> f64 {

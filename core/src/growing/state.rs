@@ -3,7 +3,7 @@
 //! A payload is items, lost entries, the number of addresses, and for every address its depth, and
 //! if it has a segment, the number of its bins (zero for a blind one) and its words.
 
-use super::directory::{DEPTHS, Directory, Entry, MOST_SEGMENTS};
+use super::directory::{DEPTHS, Directory, MOST_SEGMENTS};
 use super::filter::Growing;
 use super::parameters::GrowingParameters;
 use super::segment::{BLOCKS, HEAD, MOST_BINS, SLOTS, Segment};
@@ -14,12 +14,12 @@ pub(super) fn write(filter: &Growing, out: &mut Writer) {
     out.u64(filter.items);
     out.u64(filter.lost);
     out.u32(filter.directory.address_count() as u32);
-    for (index, entry) in filter.directory.entries().enumerate() {
-        out.u8(entry.depth);
-        if has_segment(index, entry.depth) {
-            let stride = filter.parameters.stride(entry.depth.into());
-            out.u8(entry.segment.bins(stride) as u8);
-            out.words(entry.segment.words());
+    for (index, (segment, depth)) in filter.directory.entries().enumerate() {
+        out.u8(depth);
+        if has_segment(index, depth) {
+            let stride = filter.parameters.stride(depth.into());
+            out.u8(segment.bins(stride) as u8);
+            out.words(segment.words());
         }
     }
 }
@@ -57,7 +57,7 @@ pub(super) fn read(
         } else {
             Segment::blind()
         };
-        directory.push(Entry { segment, depth });
+        directory.push(segment, depth);
     }
     directory.count_segments(segments);
     check_depths(&directory)?;
@@ -100,10 +100,10 @@ fn check_depths(directory: &Directory) -> Result<(), Error> {
     const WHOLE: u32 = DEPTHS as u32;
     let mut addresses: Vec<(u64, u32, u8)> = (0..)
         .zip(directory.entries())
-        .map(|(index, entry)| {
+        .map(|(index, (_, depth))| {
             let length = u64::BITS - u64::leading_zeros(index);
             let number = if index == 0 { 0 } else { (index << 1) - (1 << length) + 1 };
-            (number << (WHOLE - length), length, entry.depth)
+            (number << (WHOLE - length), length, depth)
         })
         .collect();
     addresses.sort_unstable();

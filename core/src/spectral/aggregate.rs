@@ -3,6 +3,8 @@
 //! The paper's section 5.1: the filter is an index on an attribute that needs no table behind it.
 //! Every count is at least the truth, and wrong for the stated share of keys, so sums err upwards.
 
+use std::iter::Sum;
+
 use crate::filter::Counting;
 use crate::window::Time;
 
@@ -38,25 +40,35 @@ pub struct Aggregate {
 impl Aggregate {
     /// Asks about every one of these keys, by their hashes.
     pub fn over(counter: &dyn Counting, hashes: impl IntoIterator<Item = u64>) -> Self {
-        let nothing = Self { keys: 0, seen: 0, sum: 0, largest: 0, least: u64::MAX };
-        let mut all = hashes.into_iter().fold(nothing, |all, hash| {
-            let count = counter.count_hash(hash, Time::ZERO);
-            Self {
-                keys: all.keys + 1,
-                seen: all.seen + u64::from(count > 0),
-                sum: all.sum.saturating_add(count),
-                largest: all.largest.max(count),
-                least: all.least.min(count),
-            }
-        });
-        if all.keys == 0 {
-            all.least = 0;
-        }
-        all
+        let count = |hash| counter.count_hash(hash, Time::ZERO);
+        hashes.into_iter().map(|hash| Self::of(count(hash))).sum()
+    }
+
+    /// What is said about a single key.
+    fn of(count: u64) -> Self {
+        Self { keys: 1, seen: u64::from(count > 0), sum: count, largest: count, least: count }
     }
 
     /// The mean count; `None` without keys.
     pub fn mean(&self) -> Option<f64> {
         (self.keys > 0).then(|| self.sum as f64 / self.keys as f64)
+    }
+}
+
+/// Of several sets of keys, those of all together.
+impl Sum for Aggregate {
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        let nothing = Self { keys: 0, seen: 0, sum: 0, largest: 0, least: 0 };
+        parts.fold(nothing, |all, part| match (all.keys, part.keys) {
+            (_, 0) => all,
+            (0, _) => part,
+            _ => Self {
+                keys: all.keys + part.keys,
+                seen: all.seen + part.seen,
+                sum: all.sum.saturating_add(part.sum),
+                largest: all.largest.max(part.largest),
+                least: all.least.min(part.least),
+            },
+        })
     }
 }

@@ -70,19 +70,14 @@ impl Bloomjoin {
         keys: impl IntoIterator<Item = K>,
         at_least: u64,
     ) -> Vec<Candidate> {
-        let mut rows = BTreeMap::<Vec<u8>, u64>::new();
-        for key in keys {
-            let key = key.as_ref();
-            // Most keys join nothing: they are never stored.
-            if self.pairs(key) >= at_least.max(1) {
-                match rows.get_mut(key) {
-                    Some(rows) => *rows += 1,
-                    None => _ = rows.insert(key.to_vec(), 1),
-                }
-            }
-        }
-        let candidate = |(key, rows)| Candidate { pairs: self.pairs(&key), key, rows };
-        rows.into_iter().map(candidate).collect()
+        let mut scan = self.scan(at_least);
+        keys.into_iter().for_each(|key| scan.see(key));
+        scan.candidates()
+    }
+
+    /// The same, handed our keys one by one.
+    pub fn scan(&self, at_least: u64) -> Scan<'_> {
+        Scan { join: self, at_least: at_least.max(1), rows: BTreeMap::new() }
     }
 
     /// What sending the filter, these candidates and an answer for each costs: a key with a length
@@ -93,6 +88,36 @@ impl Bloomjoin {
             candidates: candidates.iter().map(|candidate| candidate.key.len() as u64 + 2).sum(),
             counts: 8 * candidates.len() as u64,
         }
+    }
+}
+
+/// A walk through our rows for those that join.
+#[derive(Debug)]
+pub struct Scan<'a> {
+    join: &'a Bloomjoin,
+    at_least: u64,
+    /// Rows of each key that may join.
+    rows: BTreeMap<Vec<u8>, u64>,
+}
+
+impl Scan<'_> {
+    /// Takes the key of the next row.
+    pub fn see(&mut self, key: impl AsRef<[u8]>) {
+        let key = key.as_ref();
+        // Most keys join nothing: they are never stored.
+        if self.join.pairs(key) >= self.at_least {
+            match self.rows.get_mut(key) {
+                Some(rows) => *rows += 1,
+                None => _ = self.rows.insert(key.to_vec(), 1),
+            }
+        }
+    }
+
+    /// The keys that may join, in order.
+    pub fn candidates(self) -> Vec<Candidate> {
+        let join = self.join;
+        let candidate = |(key, rows)| Candidate { pairs: join.pairs(&key), key, rows };
+        self.rows.into_iter().map(candidate).collect()
     }
 }
 

@@ -76,7 +76,7 @@ pub fn iceberg(options: &Options, out: &mut impl Write) -> Result<bool> {
                 right += u64::from(count >= threshold && is_reported);
             }
             let kept = iceberg.at_least(threshold).ok().map(|heavy| {
-                let keys: HashSet<&[u8]> = heavy.iter().map(|heavy| &*heavy.key).collect();
+                let keys: HashSet<&[u8]> = heavy.into_iter().map(|(key, _)| key).collect();
                 let all = truth.iter().filter(|&(_, count)| count >= threshold);
                 all.filter(|(key, _)| keys.contains(&key.to_le_bytes()[..])).count() as u64
             });

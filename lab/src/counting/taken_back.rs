@@ -43,7 +43,7 @@ pub fn taken_back(out: &mut impl Write) -> Result<bool> {
     ];
     let mut table = Table::new(&headings);
     let mut all_hold = true;
-    let ways: [(&str, fn(&mut Life)); 2] = [("removals", removals), ("window", window)];
+    let ways: [(&str, Way); 2] = [("removals", removals), ("window", window)];
     for (name, way) in ways {
         for skew in [0.0, 0.5, 1.0, 1.5, 2.0] {
             let mut errors: [Errors; 4] = Default::default();
@@ -66,6 +66,9 @@ pub fn taken_back(out: &mut impl Write) -> Result<bool> {
     write!(out, "{table}")?;
     Ok(all_hold)
 }
+
+/// How a life goes.
+type Way = fn(&mut Life);
 
 /// All rules through the same insertions and removals.
 struct Life {

@@ -25,8 +25,6 @@ pub struct Generations {
     bins: u64,
     /// Elements since the beginning. All that follows could be computed from it.
     elements: u64,
-    /// Elements of the current pass so far; below `pass`.
-    step: u64,
     /// Bins swept in the current pass: `step * bins / pass`, rounded down.
     swept: u64,
     /// What was rounded off: `step * bins % pass`.
@@ -66,26 +64,15 @@ pub fn choices(window: u64, slack: u64) -> impl Iterator<Item = u64> {
 impl Generations {
     /// A clock at the beginning of a pass.
     pub fn new(window: u64, count: u64, bins: u64) -> Self {
-        Self {
-            count,
-            pass: pass(window, count),
-            bins,
-            elements: 0,
-            step: 0,
-            swept: 0,
-            credit: 0,
-            tag: 0,
-        }
+        Self { count, pass: pass(window, count), bins, elements: 0, swept: 0, credit: 0, tag: 0 }
     }
 
     /// The clock after so many elements.
     pub fn after_elements(self, elements: u64) -> Self {
-        let step = elements % self.pass;
-        let position = u128::from(step) * u128::from(self.bins);
+        let position = u128::from(elements % self.pass) * u128::from(self.bins);
         let pass = u128::from(self.pass);
         Self {
             elements,
-            step,
             tag: elements / self.pass % (self.count + 1),
             swept: (position / pass) as u64,
             credit: (position % pass) as u64,
@@ -97,25 +84,26 @@ impl Generations {
     #[inline(always)]
     pub fn advance(&mut self, mut sweep: impl FnMut(usize, u64, u64)) {
         self.credit += self.bins;
-        self.step += 1;
         self.elements = self.elements.wrapping_add(1);
         while self.credit >= self.pass {
             self.credit -= self.pass;
             let expired = self.after(self.tag);
             sweep(self.swept as usize, expired, self.after(expired));
             self.swept += 1;
-        }
-        if self.step == self.pass {
-            self.step = 0;
-            self.swept = 0;
-            self.tag = self.after(self.tag);
+            // The last element of a pass sweeps the last bin.
+            if self.swept == self.bins {
+                self.swept = 0;
+                self.tag = expired;
+            }
         }
     }
 
     /// The tag that a bin gives now.
     #[inline(always)]
     pub fn tag_of(&self, bin: usize) -> u64 {
-        if (bin as u64) < self.swept { self.after(self.tag) } else { self.tag }
+        // Added, because nobody could guess the way that a branch would go.
+        let tag = self.tag + u64::from((bin as u64) < self.swept);
+        if tag > self.count { 0 } else { tag }
     }
 
     /// The tag that follows another; also the oldest that lives beside it.
@@ -127,10 +115,12 @@ impl Generations {
     /// Elements since an entry with this tag, the last one being at distance zero: least and most.
     pub fn age(&self, bin: usize, tag: u64) -> (u64, u64) {
         // The place in the pass at which this bin is swept.
+        let position = u128::from(self.swept) * u128::from(self.pass) + u128::from(self.credit);
+        let step = (position / u128::from(self.bins)) as u64;
         let at = (u128::from(bin as u64 + 1) * u128::from(self.pass))
             .div_ceil(u128::from(self.bins)) as u64;
         // Elements since then, the one that came with the sweep included.
-        let since = if self.step >= at { self.step - at } else { self.step + self.pass - at } + 1;
+        let since = if step >= at { step - at } else { step + self.pass - at } + 1;
         let now = self.tag_of(bin);
         let passes = if now >= tag { now - tag } else { now + self.count + 1 - tag };
         match passes {

@@ -113,24 +113,24 @@ impl Sliding {
 
     /// An insert whose memory accesses are counted.
     #[doc(hidden)]
-    #[inline(always)]
     pub fn insert_counted(&mut self, hash: u64, repeat: Repeat, work: &mut impl Work) -> bool {
-        vectorized!(self.dictionary.level(), |isa| {
-            let place = self.parameters.shape.place(hash);
-            // On its way while another bin is swept.
-            self.dictionary.prefetch(place);
-            self.insert_place(isa, place, repeat, work)
-        })
+        vectorized!(self.dictionary.level(), |isa| self.insert(isa, hash, repeat, work))
     }
 
     /// A lookup whose memory accesses are counted.
     #[doc(hidden)]
-    #[inline(always)]
     pub fn contains_counted(&self, hash: u64, work: &mut impl Work) -> bool {
-        vectorized!(self.dictionary.level(), |isa| {
-            let place = self.parameters.shape.place(hash);
-            self.dictionary.contains(isa, place, work)
-        })
+        vectorized!(self.dictionary.level(), |isa| self.contains(isa, hash, work))
+    }
+
+    #[inline(always)]
+    fn insert<I: Isa>(&mut self, isa: I, hash: u64, repeat: Repeat, work: &mut impl Work) -> bool {
+        self.insert_place(isa, self.parameters.shape.place(hash), repeat, work)
+    }
+
+    #[inline(always)]
+    fn contains<I: Isa>(&self, isa: I, hash: u64, work: &mut impl Work) -> bool {
+        self.dictionary.contains(isa, self.parameters.shape.place(hash), work)
     }
 
     fn insert_batch(&mut self, hashes: &[u64], repeat: Repeat, new: &mut [bool]) {
@@ -154,9 +154,14 @@ impl Sliding {
         work: &mut impl Work,
     ) -> bool {
         let dictionary = &mut self.dictionary;
-        self.generations.advance(|bin, expired, due| {
-            dictionary.sweep(isa, bin, expired, due, work);
-        });
+        self.generations.advance(
+            #[inline(always)]
+            |bin, expired, due| {
+                // On its way while another bin is swept.
+                dictionary.prefetch(place);
+                dictionary.sweep(isa, bin, expired, due, work);
+            },
+        );
         let now = self.generations.tag_of(place.bin);
         let tags = Tags { now, due: self.generations.after(now) };
         dictionary.insert(isa, place, tags, repeat, work) == Seen::No
@@ -177,17 +182,22 @@ impl Sliding {
 impl Membership for Sliding {
     #[inline]
     fn insert_hash(&mut self, hash: u64, _now: Time) -> bool {
-        self.insert_counted(hash, Repeat::Refresh, &mut Uncounted)
+        // The closure holds two words, which travel in registers.
+        vectorized!(self.dictionary.level(), |isa| {
+            self.insert(isa, hash, Repeat::Refresh, &mut Uncounted)
+        })
     }
 
     #[inline]
     fn insert_new_hash(&mut self, hash: u64, _now: Time) -> bool {
-        self.insert_counted(hash, Repeat::Keep, &mut Uncounted)
+        vectorized!(self.dictionary.level(), |isa| {
+            self.insert(isa, hash, Repeat::Keep, &mut Uncounted)
+        })
     }
 
     #[inline]
     fn contains_hash(&self, hash: u64, _now: Time) -> bool {
-        self.contains_counted(hash, &mut Uncounted)
+        vectorized!(self.dictionary.level(), |isa| self.contains(isa, hash, &mut Uncounted))
     }
 
     #[inline]

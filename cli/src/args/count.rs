@@ -1,0 +1,79 @@
+//! Flags of `lately count`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use lately::{Seed, quantity};
+
+use super::counted::{Counted, Watching};
+use super::reading::Reading;
+
+/// Print how often each key came, most frequent first.
+///
+/// One line per key: its count, a tab, the key. No count is ever too low, so no key that came often
+/// enough is missed; at most the stated share of the counts is too high. Memory is a few bytes for
+/// each different key, and the keys that are printed.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Count {
+    /// Print only keys that came at least T times
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = quantity::items)]
+    pub(crate) above: Option<u64>,
+
+    /// Print only the K keys that came most often
+    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = quantity::items)]
+    pub(crate) top: Option<u64>,
+
+    /// Keep at most this many keys to print; with more, those that came least often are let go
+    #[arg(long, value_name = "N", default_value = "1M", allow_negative_numbers = true)]
+    #[arg(value_parser = quantity::items)]
+    pub(crate) room: u64,
+
+    #[command(flatten)]
+    pub(crate) counted: Counted,
+
+    /// Seed of the hashes: counters with different seeds make different mistakes
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
+    seed: u64,
+
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+
+    #[command(flatten)]
+    pub(crate) watching: Watching,
+
+    /// Print JSON, one object per key: {"count":3,"key":"a"}; keys of several parts are arrays
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+
+    /// Say on standard error at the end what happened
+    #[arg(long, help_heading = "Output")]
+    pub(crate) stats: bool,
+
+    /// Write to this file at the end what happened, as JSON; `-` is standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) stats_json: Option<PathBuf>,
+
+    /// End with 1 if no key is printed
+    #[arg(long, help_heading = "Output")]
+    pub(crate) exit_status: bool,
+}
+
+impl Count {
+    pub(crate) fn seed(&self) -> Seed {
+        Seed(self.seed)
+    }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  The ten most frequent lines:
+    lately count --top 10 events.log
+  Users with at least two events, from a pipe:
+    cat events.ndjson | lately count --above 2 --key /user/id
+  Among the last million rows, by a column:
+    lately count --last 1M --column email --top 5 people.csv
+  In the last hour of the log, by its own clock, for a program to read:
+    lately count --within 1h --key /user/id --time-key /at --json events.ndjson
+
+Every option can also be set in the environment: LATELY_TOP=10, LATELY_KEY=/user/id.";

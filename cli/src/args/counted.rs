@@ -1,0 +1,93 @@
+//! How to count, and how well: flags of all commands that count.
+
+use anyhow::bail;
+use clap::{Args, ValueEnum};
+use lately::plan::{Goal, Limit};
+use lately::{ErrorRate, Memory, Span, Window, quantity};
+
+/// What is counted.
+#[derive(Debug, Args)]
+pub(crate) struct Counted {
+    /// Count among the last N records: 250, 100k, 1.5M
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(group = "window", value_parser = quantity::items)]
+    last: Option<u64>,
+
+    /// Count among the records of the last SPAN of time: 90s, 10m, 24h
+    #[arg(long, value_name = "SPAN", group = "window")]
+    within: Option<Span>,
+
+    /// Count all records (default)
+    #[arg(long, group = "window")]
+    ever: bool,
+
+    #[command(flatten)]
+    accuracy: Accuracy,
+
+    /// About how many different keys to expect; only a hint, but needed with --memory
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(conflicts_with = "last", value_parser = quantity::items)]
+    expected: Option<u64>,
+}
+
+/// How well it is counted.
+#[derive(Debug, Args)]
+pub(crate) struct Accuracy {
+    /// Count at most this share of the keys too high, and none too low: 0.001, 0.1% [default: 0.1%]
+    #[arg(long, value_name = "E", allow_negative_numbers = true, group = "limit")]
+    error: Option<ErrorRate>,
+
+    /// Count in this much memory, with the smallest error that fits: 500kB, 8MiB; counts above 254
+    /// may take a little more
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, group = "limit")]
+    memory: Option<Memory>,
+}
+
+impl Accuracy {
+    pub(crate) fn limit(&self) -> Limit {
+        match self.memory {
+            Some(memory) => Limit::Memory(memory),
+            None => Limit::Error(self.error.unwrap_or(ErrorRate::DEFAULT)),
+        }
+    }
+}
+
+impl Counted {
+    /// The goal as stated, with defaults for what is not.
+    pub(crate) fn goal(&self) -> anyhow::Result<Goal> {
+        let window = match (self.last, self.within) {
+            (Some(items), _) => Window::Last(items),
+            (_, Some(span)) => Window::Within(span),
+            _ => Window::Ever,
+        };
+        let limit = self.accuracy.limit();
+        if matches!(limit, Limit::Memory(_)) && self.last.is_none() && self.expected.is_none() {
+            bail!(
+                "--memory alone does not tell how often counts would be wrong; add --expected N, \
+                 the number of different keys, or give --error instead"
+            );
+        }
+        Ok(Goal { counting: true, expected_items: self.expected, ..Goal::new(window, limit) })
+    }
+}
+
+/// What happens to records that cannot be counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Keyless {
+    /// Leave it out
+    Skip,
+    /// End with an error
+    Fail,
+}
+
+/// Flags about records without a key, and about what is told while and after reading.
+#[derive(Debug, Args)]
+pub(crate) struct Watching {
+    /// What to do with a record that has no key, or no time where one is needed
+    #[arg(long, value_name = "DO", help_heading = "Keys", default_value = "skip")]
+    pub(crate) missing: Keyless,
+
+    /// Show no progress bar, also on a terminal
+    #[arg(long, help_heading = "Output")]
+    pub(crate) no_progress: bool,
+}

@@ -1,0 +1,70 @@
+//! `lately count`: how often each key came.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use lately::Hashing;
+
+use super::Ended;
+use crate::args::Count;
+use crate::listing::Listing;
+use crate::output;
+use crate::records::Keys;
+use crate::stats::Counts;
+use crate::tally::Tally;
+use crate::watch;
+
+pub(crate) fn run(request: &Count) -> anyhow::Result<Ended> {
+    let goal = request.counted.goal()?;
+    let recipe = request.reading.recipe(Hashing::Fast(request.seed()), Keys::Kept);
+    let mut tally = Tally::new(goal, request.seed(), request.room, request.above.unwrap_or(1))?;
+    let mut listing = Listing::new(&recipe, request.json);
+    let mut counts = Counts::new();
+    let files = request.reading.files();
+    watch::read(files, recipe, &request.watching, &mut counts, |chunk, counts| {
+        for ((hash, moment), key) in watch::sightings(chunk).zip(chunk.records.keys()) {
+            let new = tally.add(hash, key, moment)?;
+            counts.unique += u64::from(new);
+            counts.duplicates += u64::from(!new);
+        }
+        // Records that tell their time turn the clock themselves.
+        if chunk.records.times().is_empty() { tally.turn(chunk.now) } else { Ok(()) }
+    })?;
+    counts.late = tally.late();
+
+    let found = tally.list(request.above)?;
+    let most = usize::try_from(request.top.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
+    for &(key, count) in found.iter().take(most) {
+        listing.print(&[("count", count)], key)?;
+    }
+    listing.flush()?;
+    if request.stats || request.stats_json.is_some() {
+        let report = counts.report(tally.about(&goal));
+        if request.stats {
+            // Nobody may be there to read it.
+            let _ = write!(io::stderr(), "{report}");
+        }
+        if let Some(path) = &request.stats_json {
+            write_figures(path, &report.json()?)?;
+        }
+    }
+    let floor = tally.floor();
+    if floor > request.above.unwrap_or(1) && found.len() < most {
+        bail!(
+            "there was room for {} keys only, so those that came less than {floor} times are not \
+             all printed; ask for --above {floor}, or give more --room",
+            request.room
+        );
+    }
+    Ok(if found.is_empty() && request.exit_status { Ended::NothingNew } else { Ended::Well })
+}
+
+/// Writes what happened to a file, or to standard output.
+pub(super) fn write_figures(path: &Path, json: &str) -> anyhow::Result<()> {
+    if path.as_os_str() == "-" {
+        return output::print(json);
+    }
+    fs::write(path, json).with_context(|| format!("cannot write {}", path.display()))
+}

@@ -1,0 +1,68 @@
+//! Reads whole files for commands that look at keys, not at records.
+
+use anyhow::bail;
+use lately::Time;
+
+use crate::args::{Keyless, Watching};
+use crate::input::{Chunk, Event, Files, Stream};
+use crate::progress::Progress;
+use crate::records::{Aside, Recipe};
+use crate::signals;
+use crate::stats::Counts;
+
+/// Hands every chunk to `each`, to the end or until someone asks to stop, which is an end like any
+/// other if the files have none. Records without a key are counted, or are an error.
+pub(crate) fn read(
+    files: Files,
+    recipe: Recipe,
+    watching: &Watching,
+    counts: &mut Counts,
+    mut each: impl FnMut(&Chunk, &mut Counts) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let progress = if watching.no_progress {
+        Progress::none()
+    } else {
+        // Nothing is printed before the end.
+        Progress::new(files.bytes(), true)
+    };
+    let follow = files.follow;
+    let stream = Stream::start(files, recipe);
+    if follow {
+        signals::stop_on_signals(stream.interrupter())?;
+    }
+    loop {
+        match stream.wait(None) {
+            Some(Event::Chunk(chunk)) => {
+                put_aside(&chunk, watching.missing, counts)?;
+                counts.bytes += chunk.length() as u64;
+                each(&chunk, counts)?;
+                progress.set(stream.progress());
+                stream.recycle(*chunk);
+            }
+            Some(Event::End(end)) => return end,
+            Some(Event::Stop) | None => return Ok(()),
+        }
+    }
+}
+
+/// The records of a chunk that have keys: the hash and the moment of each.
+pub(crate) fn sightings(chunk: &Chunk) -> impl Iterator<Item = (u64, Time)> {
+    let (hashes, times) = (chunk.records.hashes(), chunk.records.times());
+    let moments = times.iter().copied().chain(std::iter::repeat(chunk.now));
+    hashes.iter().copied().zip(moments)
+}
+
+fn put_aside(chunk: &Chunk, missing: Keyless, counts: &mut Counts) -> anyhow::Result<()> {
+    for &(index, aside) in chunk.records.asides() {
+        counts.put_aside(aside);
+        if missing == Keyless::Fail && aside != Aside::Header {
+            let number = chunk.before + index as u64 + 1;
+            bail!(
+                "{}: record {number} {aside}; correct it, or leave such records out \
+                 (--missing skip)",
+                chunk.origin
+            );
+        }
+    }
+    Ok(())
+}

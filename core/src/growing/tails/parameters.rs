@@ -1,0 +1,110 @@
+//! How dictionaries with tails are dimensioned, and what that promises.
+
+use super::GrowingTails;
+use super::keys::{EMPTY_TAIL, TAIL_BITS};
+use crate::blueprint::{Blueprint, Structure};
+use crate::codec::Writer;
+use crate::dictionary::{Population, Shape};
+use crate::filter::{Filter, Promise};
+use crate::hash::Seed;
+use crate::window::{Slack, Window};
+
+/// Entries of the first dictionary: so many are grouped together, as the paper does.
+const FIRST: u64 = 1024;
+
+/// How the first dictionary is built; later ones have the same bins, more of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GrowingTailsParameters {
+    /// Items that are expected. A hint for plans.
+    pub expected_items: u64,
+    /// Dimensions of the first dictionary.
+    pub shape: Shape,
+}
+
+impl GrowingTailsParameters {
+    /// The smallest that keep `rate` at every size.
+    pub fn with_error(rate: f64, expected_items: u64) -> Option<Self> {
+        let population = Population { entries: FIRST as f64, before_sweep: 1.0 };
+        let shape = Shape::smallest(population, rate, TAIL_BITS + 1)?;
+        Some(Self { expected_items, shape })
+    }
+
+    /// Chance that an unseen key is reported when a dictionary is full.
+    pub fn false_positive_rate(&self) -> f64 {
+        self.shape.false_positive_rate(FIRST as f64)
+    }
+
+    /// The dimensions after so many doublings; `None` beyond the 64 bits of a hash.
+    pub(super) fn shape(&self, doublings: u32) -> Option<Shape> {
+        let bins = self.shape.bins.checked_mul(1 << doublings)?;
+        let sheds = self.shape.sheds.checked_mul(1 << doublings)?;
+        Some(Shape { bins, sheds, ..self.shape }).filter(Shape::is_valid)
+    }
+
+    pub(super) fn capacity(doublings: u32) -> u64 {
+        FIRST << doublings
+    }
+
+    /// Doublings when so many items are stored; entries with used-up tails come on top.
+    fn doublings(items: u64) -> u32 {
+        let surplus = |doublings: u32| {
+            let exhausted = doublings.saturating_sub(TAIL_BITS);
+            1.0 + f64::from(exhausted) / f64::from(EMPTY_TAIL as u32 * 2)
+        };
+        let fits = |doublings: &u32| {
+            items as f64 * surplus(*doublings) <= Self::capacity(*doublings) as f64
+        };
+        (0..40).find(fits).unwrap_or(40)
+    }
+}
+
+impl Blueprint for GrowingTailsParameters {
+    fn structure(&self) -> &'static str {
+        GrowingTails::NAME
+    }
+
+    fn promise(&self) -> Promise {
+        Promise {
+            window: Window::Ever,
+            slack: Slack::Unlimited,
+            false_positives: self.false_positive_rate(),
+            false_negatives: 0.0,
+        }
+    }
+
+    fn heap_bytes(&self) -> u64 {
+        let shape = self.shape(Self::doublings(self.expected_items));
+        shape.map_or(u64::MAX, |shape| shape.heap_bytes())
+    }
+
+    fn adapts(&self) -> bool {
+        true
+    }
+
+    fn lines_touched(&self) -> f64 {
+        let (bytes, _) = self.shape.level_bytes();
+        bytes as f64 / self.shape.bins as f64 / 64.0 + 1.0
+    }
+
+    fn fields(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("expected items", self.expected_items.to_string()),
+            ("first bins", self.shape.bins.to_string()),
+            ("buckets", self.shape.buckets.to_string()),
+            ("remainder bits", self.shape.remainder_bits.to_string()),
+            ("first sheds", self.shape.sheds.to_string()),
+        ]
+    }
+
+    fn write_parameters(&self, out: &mut Writer) {
+        out.u64(self.expected_items);
+        out.u64(self.shape.bins as u64);
+        out.u32(self.shape.buckets);
+        out.u32(self.shape.remainder_bits);
+        out.u64(self.shape.sheds as u64);
+    }
+
+    fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
+        Box::new(GrowingTails::new(*self))
+    }
+}
