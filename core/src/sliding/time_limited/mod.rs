@@ -53,8 +53,11 @@ pub mod turn;
 #[derive(Debug, Clone)]
 pub struct TimeLimited {
     parameters: TimeLimitedParameters,
-    /// Newest first, at least k; classes go down from one to the next, in a circle.
+    /// Newest first, at least k; classes go down from one to the next, in a circle. In one piece
+    /// between turns, so that finding one by its age takes no detour.
     slices: VecDeque<Slice>,
+    /// The longest that a generation lasts, in milliseconds: a division that no insertion repeats.
+    turn_millis: u64,
     /// The latest time of any insertion.
     clock: u64,
     /// When this generation began; never after the clock.
@@ -80,6 +83,7 @@ impl TimeLimited {
         let mut filter = Self {
             parameters,
             slices: VecDeque::new(),
+            turn_millis: parameters.turn_millis(),
             clock: 0,
             began: 0,
             received: 0,
@@ -120,13 +124,14 @@ impl TimeLimited {
 
     #[inline]
     fn contains(&self, hash: u64, now: u64) -> bool {
-        let windows = self.slices.len() + 1 - self.k();
+        let slices = self.slices.as_slices().0;
+        let windows = slices.len() + 1 - self.k();
         let is_live = |window| self.is_live(window, now);
         // The walk mostly stays within a class.
         let mut class = 0;
         let mut probe = Probe::new(hash, class);
         find_window(self.k(), windows, is_live, |age| {
-            let slice = &self.slices[age];
+            let slice = &slices[age];
             if slice.class != class {
                 class = slice.class;
                 probe = Probe::new(hash, class);
@@ -139,7 +144,7 @@ impl TimeLimited {
     #[inline]
     fn advance(&mut self, now: Time) {
         self.clock = self.clock.max(now.millis());
-        if self.received == self.room || self.clock - self.began >= self.parameters.turn_millis() {
+        if self.received == self.room || self.clock - self.began >= self.turn_millis {
             self.turn();
         }
     }
@@ -148,11 +153,12 @@ impl TimeLimited {
     fn insert(&mut self, hash: u64) {
         let mut changed = false;
         let k = self.k();
-        for slice in self.slices.iter_mut().take(k) {
+        let newest = &mut self.slices.as_mut_slices().0[..k];
+        for slice in &mut *newest {
             changed |= slice.insert(Probe::new(hash, slice.class));
         }
+        newest[0].last = Some(self.clock);
         self.received += u64::from(changed);
-        self.slices[0].last = Some(self.clock);
     }
 }
 
@@ -183,15 +189,13 @@ impl Membership for TimeLimited {
     #[inline]
     fn prefetch_hash(&self, hash: u64) {
         // Where an insertion writes, ...
-        let k = self.k();
-        for slice in self.slices.iter().take(k - 1) {
+        let (newest, others) = self.slices.as_slices().0.split_at(self.k() - 1);
+        for slice in newest {
             slice.prefetch(Probe::new(hash, slice.class));
         }
         // ... and where the walk looks if it finds nothing: slices of one class.
-        let probe = Probe::new(hash, self.slices[k - 1].class);
-        for age in (k - 1..self.slices.len()).step_by(k) {
-            self.slices[age].prefetch(probe);
-        }
+        let probe = Probe::new(hash, others[0].class);
+        others.iter().step_by(self.k()).for_each(|slice| slice.prefetch(probe));
     }
 }
 
@@ -284,6 +288,7 @@ impl Structure for TimeLimited {
         let mut filter = Self {
             parameters,
             slices,
+            turn_millis: parameters.turn_millis(),
             clock,
             began,
             received,

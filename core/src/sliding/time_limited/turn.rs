@@ -106,6 +106,7 @@ impl TimeLimited {
 
     /// Finds how much room the generation has, and how large all slices are.
     pub(super) fn measure_slices(&mut self) {
+        self.slices.make_contiguous();
         self.room = self.room_after(0);
         self.slices_bytes = self.slices.iter().map(|slice| slice.size().heap_bytes()).sum();
     }
