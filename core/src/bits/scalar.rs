@@ -8,7 +8,8 @@ use super::planes::{Plane, all, open};
 pub struct Scalar;
 
 impl Isa for Scalar {
-    #[inline(always)]
+    /// Out of line, so that a caller on a machine with vectors saves no registers for this way.
+    #[inline(never)]
     fn vectorize<R>(self, operation: impl FnOnce() -> R) -> R {
         operation()
     }

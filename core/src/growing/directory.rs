@@ -38,6 +38,14 @@ pub(super) struct Location {
     pub(super) depth: u32,
 }
 
+impl Location {
+    /// The first hash of the next segment, given one of this.
+    pub(super) fn next_hash(self, hash: u64) -> Option<u64> {
+        let next = prefix(hash, self.depth) + 1;
+        (next >> self.depth == 0).then(|| next << 1 << (63 - self.depth))
+    }
+}
+
 /// All segments.
 #[derive(Debug, Clone)]
 pub(super) struct Directory {

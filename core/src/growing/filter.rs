@@ -1,7 +1,7 @@
 //! The growing filter: a directory of segments, and the rule by which they grow.
 
 use super::directory::{Directory, Location};
-use super::parameters::{GrowingParameters, UNKNOWN_ITEMS};
+use super::parameters::{GrowingParameters, SPLIT_FROM, UNKNOWN_ITEMS};
 use super::reshape::{bins_for, halves, reshaped};
 use super::segment::{HEAD, MOST_BINS, Outcome, Place, Repeat, Segment, touch};
 use super::state;
@@ -144,7 +144,7 @@ impl Growing {
         let entries = segment.count(stride);
         let bins = bins_for(entries);
         touch(work, 0, segment.words().len());
-        if bins > self.parameters.bins as usize && self.directory.can_split(hash, at) {
+        if self.should_split(bins, at.depth) && self.directory.can_split(hash, at) {
             let parent = std::mem::take(self.directory.segment_mut(at));
             self.segment_bytes -= parent.heap_bytes();
             let halves = halves(isa, parent, stride, self.parameters.stride(at.depth + 1));
@@ -169,6 +169,13 @@ impl Growing {
         touch(work, ELSEWHERE, made.words().len());
         *self.directory.segment_mut(at) = made;
         self.make_addresses(work);
+    }
+
+    /// Whether a segment that needs so many bins is better split.
+    fn should_split(&self, bins: usize, depth: u32) -> bool {
+        let most = self.parameters.bins as usize;
+        let usual = self.items as f64 * (-f64::from(depth)).exp2() / self.parameters.capacity();
+        bins > most && (usual > SPLIT_FROM || bins > 2 * most)
     }
 
     /// Makes a few addresses, so that there are twice as many as segments when these are full.

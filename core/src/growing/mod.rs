@@ -10,6 +10,7 @@ mod chunks;
 mod directory;
 mod field;
 mod filter;
+mod freeze;
 mod layers;
 mod origin;
 mod outcome;

@@ -41,6 +41,11 @@ pub struct GrowingParameters {
 /// Items that are expected when nobody says how many.
 pub const UNKNOWN_ITEMS: u64 = 10_000_000;
 
+/// Part of its capacity that a segment usually holds at its depth from which on it may split. One
+/// that is full by chance splits only if the others will soon: else a filter whose keys come and go
+/// would be split ever finer.
+pub(super) const SPLIT_FROM: f64 = 0.85;
+
 /// Part of the error for the depths up to the expected one.
 const EXPECTED_SHARE: f64 = 0.8;
 
@@ -171,7 +176,9 @@ impl GrowingParameters {
 
     /// Depth of the segments when the expected number of items is stored.
     pub(super) fn expected_depth(&self) -> usize {
-        let segments = self.expected_items as f64 / self.capacity();
+        // Where keys come and go, every segment that may split does so in time.
+        let part = if self.removing { SPLIT_FROM } else { 1.0 };
+        let segments = self.expected_items as f64 / (part * self.capacity());
         (segments.log2().ceil().max(0.0) as usize).clamp(WIDE_DEPTHS as usize, DEPTHS - 1)
     }
 }

@@ -17,8 +17,9 @@ use crate::bits::{Isa, vectorized};
 use crate::dictionary::work::{Uncounted, Work};
 use crate::filter::Removing;
 
-/// Free slots that make a segment smaller.
-const TOO_MANY_FREE: usize = 160;
+/// Free slots that make a segment smaller. One just made has 80 at most, so it then takes some twenty
+/// removals.
+const TOO_MANY_FREE: usize = 100;
 
 impl Removing for Growing {
     /// Only what was inserted may be removed, as often as it was inserted; anything else may take
@@ -119,10 +120,21 @@ impl Growing {
         at: Location,
         work: &mut impl Work,
     ) {
-        if !self.parameters.removing {
-            return;
+        if self.parameters.removing {
+            let stride = self.parameters.stride(at.depth);
+            self.drop_leftovers_for(isa, stride, hash, at, work);
         }
-        let stride = self.parameters.stride(at.depth);
+    }
+
+    /// The same for a segment whose bins have another stride.
+    pub(super) fn drop_leftovers_for<I: Isa>(
+        &mut self,
+        isa: I,
+        stride: usize,
+        hash: u64,
+        at: Location,
+        work: &mut impl Work,
+    ) {
         let prefix = prefix(hash, at.depth);
         let mut used_up = self.directory.segment(at).used_up(isa, stride);
         // Equal ones come one after the other, and each needs a note of its own.
@@ -279,10 +291,9 @@ mod tests {
                 filter.needed(Origin::new(prefix, at.depth, place.block, place.bucket))
             });
             needed += owed.sum::<usize>();
-            let step = (1_u64 << 63) >> at.depth << 1;
-            match next.checked_add(step) {
-                Some(hash) if step != 0 => next = hash,
-                _ => return (copies, needed),
+            match at.next_hash(next) {
+                Some(hash) => next = hash,
+                None => return (copies, needed),
             }
         }
     }

@@ -81,7 +81,8 @@ fn inverse(number: u64, modulus: u64) -> Option<u64> {
 /// The bits that a tail and one as long as can be have in common, as a tail.
 pub(super) fn common(tail: u64, longest: u64) -> u64 {
     let ends = tail & tail.wrapping_neg();
-    let differing = (tail ^ longest) & !(2 * ends - 1);
+    // A forged tail may be zero, and then has nothing to differ in.
+    let differing = (tail ^ longest) & !(2 * ends).wrapping_sub(1);
     if differing == 0 {
         return tail;
     }

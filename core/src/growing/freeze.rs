@@ -1,0 +1,97 @@
+//! A filter that will not grow any more, in less memory.
+//!
+//! While it grows, a filter keeps bits that later depths will need: the error of today is below the
+//! one promised. What is only kept or sent can do without. Freezing drops the last bits of all
+//! remainders as long as the error of today stays below what is asked, and free slots beside them:
+//! each bit dropped at most doubles the error. Removing keys from the copy and inserting more works
+//! as before, at the larger error that its own parameters promise.
+//!
+//! Worked example: a remainder `1011` as a field for four bits is `10111`; without its last bit it is
+//! `1011`, `101` and the one that ends it. In planes, the lowest two become one by a bitwise or.
+
+use super::filter::Growing;
+use super::parameters::GrowingParameters;
+use super::reshape::reshaped;
+use super::segment::{HEAD, Segment};
+use crate::bits::Scalar;
+use crate::dictionary::work::Uncounted;
+use crate::filter::Filter;
+
+impl Growing {
+    /// A copy without free space, whose remainders are as short as this error allows today.
+    pub fn frozen(&self, false_positive_rate: f64) -> Self {
+        let now = self.false_positive_rate();
+        let shortest = self.parameters.remainder_bits.iter().copied().min().unwrap_or(1);
+        let enough = |dropped: &u8| now * f64::from(*dropped).exp2() <= false_positive_rate;
+        let dropped = (1..shortest).take_while(enough).last().unwrap_or(0);
+        let remainder_bits = self.parameters.remainder_bits.map(|bits| bits - dropped);
+        let mut copy = self.clone();
+        copy.parameters = GrowingParameters { remainder_bits, ..self.parameters };
+        let mut hash = Some(0);
+        while let Some(next) = hash {
+            let at = copy.directory.locate(next);
+            if !copy.directory.segment(at).is_blind() {
+                let stride = self.parameters.stride(at.depth);
+                if self.parameters.removing {
+                    copy.drop_leftovers_for(Scalar, stride, next, at, &mut Uncounted);
+                }
+                let segment = copy.directory.segment_mut(at);
+                copy.segment_bytes -= segment.heap_bytes();
+                let short = shortened(segment, stride, dropped.into());
+                *segment = reshaped(Scalar, &short, stride - usize::from(dropped));
+                copy.segment_bytes += segment.heap_bytes();
+            }
+            hash = at.next_hash(next);
+        }
+        copy
+    }
+}
+
+/// The same entries without so many of the last bits of their remainders.
+fn shortened(segment: &Segment, stride: usize, dropped: usize) -> Segment {
+    let (head, bins) = segment.words().split_at(HEAD);
+    let mut words = head.to_vec();
+    for bin in bins.chunks_exact(stride) {
+        let (last, kept) = bin[1..].split_at(dropped + 1);
+        words.push(bin[0]);
+        words.push(last.iter().fold(0, |any, plane| any | plane));
+        words.extend(kept);
+    }
+    Segment::from_words(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filter::{Membership, Removing};
+    use crate::hash::remix;
+    use crate::window::Time;
+
+    #[test]
+    fn frozen_filters_are_smaller_and_forget_nothing() {
+        let parameters = GrowingParameters::with_error(0.001, 1_000_000, true).unwrap();
+        let mut filter = Growing::new(parameters);
+        let keys = 30_000;
+        for key in 0..keys {
+            filter.insert_hash(remix(key, 1), Time::ZERO);
+        }
+        for key in keys / 2..keys {
+            assert!(filter.remove_hash(remix(key, 1)));
+        }
+        for rate in [0.001, 0.02, 0.2] {
+            let mut frozen = filter.frozen(rate);
+            assert!(frozen.false_positive_rate() <= rate);
+            assert!(frozen.heap_bytes() < filter.heap_bytes());
+            assert!((0..keys / 2).all(|key| frozen.contains_hash(remix(key, 1), Time::ZERO)));
+            for key in keys..2 * keys {
+                frozen.insert_hash(remix(key, 1), Time::ZERO);
+            }
+            for key in (0..keys / 2).chain(keys..2 * keys) {
+                assert!(frozen.remove_hash(remix(key, 1)), "{key}");
+            }
+            assert_eq!(frozen.items(), 0);
+        }
+        // An error that is kept without freezing anything.
+        assert_eq!(filter.frozen(0.0).parameters, filter.parameters);
+    }
+}
