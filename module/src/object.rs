@@ -4,7 +4,7 @@ use lately::codec;
 use lately::{Filter, Hashing, Seed, Time, Window};
 
 use crate::answers::Answers;
-use crate::engine::{Call, Refusal};
+use crate::engine::{Call, Origin, Refusal};
 use crate::wish::{Wish, WishedHashing};
 use crate::{config, metrics};
 
@@ -243,12 +243,14 @@ impl Stored {
         size_of_val(&*self.filter) + self.filter.heap_bytes() as usize
     }
 
-    /// Refuses to let a filter that grows go beyond what one key may take.
-    pub fn check_growth(&self) -> Result<(), Refusal> {
-        if self.adapts {
-            config::check_key_bytes(self.accounted)?;
+    /// Refuses to let a filter that grows go beyond what one key may take; but not what a primary
+    /// with other settings accepted.
+    pub fn check_growth(&self, origin: Origin<'_>) -> Result<(), Refusal> {
+        if !self.adapts {
+            return Ok(());
         }
-        Ok(())
+        config::check_key_bytes(self.accounted)
+            .or_else(|refusal| if origin.is_replayed() { Ok(()) } else { Err(refusal) })
     }
 
     fn new(filter: Box<dyn Filter>, hashing: Hashing) -> Self {

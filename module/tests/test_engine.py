@@ -1,5 +1,8 @@
 """What the engine offers every key, ours has too: access lists, settings, events, limits."""
 
+import pathlib
+import subprocess
+
 import pytest
 import redis
 from conftest import reserve
@@ -158,3 +161,18 @@ def test_two_modules_of_the_same_name_do_not_load(server):
     with pytest.raises(redis.ResponseError):
         server("MODULE", "LOAD", MODULE)
     assert server("LATELY.ADD", "k", "a") == [1]
+
+
+def test_beside_a_module_that_has_the_bloom_commands(engine, tmp_path):
+    other = tmp_path / "other_bloom.so"
+    source = pathlib.Path(__file__).with_name("other_bloom.c")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", str(other), str(source)], check=True)
+    file = tmp_path / "server.conf"
+    file.write_text(f"loadmodule {other}\nloadmodule {MODULE}\n")
+    server = Server(engine, load=False, include=str(file))
+    try:
+        assert server.raw("BF.ADD", "k", "a") == b"the other's"
+        assert server("LATELY.ADD", "k", "a") == [1]
+        assert "BF commands are taken by another module" in server.log()
+    finally:
+        server.stop()

@@ -150,7 +150,7 @@ def test_a_dump_around_a_damaged_snapshot_is_refused(server):
 def test_keys_expire_and_are_renamed_like_any(server):
     server("LATELY.ADD", "k", "a")
     server("RENAME", "k", "l")
-    server("PEXPIRE", "l", 50)
+    server("PEXPIRE", "l", 1000)
     assert server("LATELY.ADD", "l", "a") == [0]
     wait_for(lambda: server("EXISTS", "l") == 0)
     assert server("LATELY.SEEN", "l", "a") == [0]
@@ -172,11 +172,14 @@ def test_unlink_frees_in_the_background(server):
     assert server.client.info("lately")["lately_filter_bytes"] == 0
 
 
-def test_memory_usage_is_what_the_allocator_gave(server, wish):
+def test_memory_usage_is_what_the_allocator_gave(start, wish):
     """All that a key takes, within what allocators round up and the engine adds per key."""
+    server = start()
     reserve(server, "first", wish)
     fill(server, "first", seed=8, count=4000)
-    copies = 1000
+    # A server frees the buffers of busy clients when it likes: let them be gone.
+    server.client.connection_pool.disconnect()
+    copies = 500
     server("LATELY.SEEN", "first", "warm up")
     used = server.client.info("memory")["used_memory"]
     for copy in range(copies):
@@ -190,9 +193,9 @@ def test_memory_usage_is_what_the_allocator_gave(server, wish):
 def test_after_a_long_idle_time_nothing_is_seen(start):
     """No insertion triggers it: the moment of the question does."""
     server = start()
-    reserve(server, "k", "WITHIN 300 ERROR 0.001".split())
+    reserve(server, "k", "WITHIN 1000 ERROR 0.001".split())
     fill(server, "k", seed=9, count=5000)
     assert sum(ask(server, "k")) > 1000
-    time.sleep(1)
+    time.sleep(2)
     # 6000 questions at 0.1%: more than 30 would happen once in 10^11 runs.
     assert sum(ask(server, "k")) <= 30

@@ -34,13 +34,18 @@ def test_settings_of_the_replica_do_not_matter(start):
     primary, replica = pair(start)
     replica("CONFIG", "SET", "lately.default", "LAST 5 ERROR 0.5")
     replica("CONFIG", "SET", "lately.max-key-bytes", "1")
+    primary("BF.ADD", "made by bf", "a")
+    replica("CONFIG", "SET", "lately.default", "EVER ERROR 0.5 COUNTING CAPACITY 7 KEYED")
+    reserve(primary, "ever", "EVER ERROR 0.01".split())
+    reserve(primary, "within", "WITHIN 60000 ERROR 0.01".split())
+    primary("LATELY.ADD", "within", "a", "b")
     primary("LATELY.ADD", "made by add", "a", "b", "a")
     reserve(primary, "keyed", "LAST 100 ERROR 0.01 KEYED".split())
     primary("LATELY.ADDNX", "keyed", "a", "b", "a")
     primary("LATELY.LOAD", "loaded", primary("LATELY.DUMP", "keyed"))
     wait_until_equal(replica, primary)
     assert replica.digest() == primary.digest()
-    assert replica.client.dbsize() == 3
+    assert replica.client.dbsize() == 6
 
 
 def test_a_script_and_a_transaction_replicate(start):

@@ -87,25 +87,39 @@ pub fn install_packages() -> Result<()> {
     if program("python3").is_none() || !has_venv() {
         missing.push("python3-venv");
     }
+    if program("openssl").is_none() {
+        missing.push("openssl");
+    }
     if missing.is_empty() {
         return Ok(());
     }
     let list = missing.join(" ");
     let by_hand = format!("install by hand what corresponds to the Debian packages: {list}");
-    if program("apt-get").is_none() || !is_root() {
-        bail!("{by_hand}");
-    }
+    let Some(apt) = program("apt-get").and(as_root()) else { bail!("{by_hand}") };
     eprintln!("installing {list}");
-    let install = || {
-        let mut command = Command::new("apt-get");
-        command.args(["install", "--yes", "--quiet", "--no-install-recommends"]).args(&missing);
-        succeed(command.env("DEBIAN_FRONTEND", "noninteractive"))
+    let apt_get = |words: &[&str]| {
+        let mut command = Command::new(apt[0]);
+        command.args(&apt[1..]).args(["DEBIAN_FRONTEND=noninteractive", "apt-get", "--quiet"]);
+        succeed(command.args(words))
     };
+    let install =
+        || apt_get(&[&["install", "--yes", "--no-install-recommends"], &missing[..]].concat());
     // The list of packages may be missing or old; fetching it takes longer than installing.
-    install().or_else(|_| {
-        succeed(Command::new("apt-get").args(["update", "--quiet"]))?;
-        install().context(by_hand)
-    })
+    install().or_else(|_| apt_get(&["update"]).and_then(|()| install())).context(by_hand)
+}
+
+/// The words before a command with an environment that is to run as root; `None` if we may not.
+fn as_root() -> Option<&'static [&'static str]> {
+    let succeeds = |program: &str, words: &[&str]| {
+        Command::new(program).args(words).output().is_ok_and(|run| run.status.success())
+    };
+    if succeeds("sh", &["-c", "test $(id -u) = 0"]) {
+        Some(&["env"])
+    } else if succeeds("sudo", &["-n", "true"]) {
+        Some(&["sudo", "-n", "env"])
+    } else {
+        None
+    }
 }
 
 /// The virtual environment with what `REQUIREMENTS` says.
@@ -116,9 +130,12 @@ fn environment() -> Result<PathBuf> {
     if fs::read_to_string(&installed).is_ok_and(|installed| installed == wanted) {
         return Ok(environment);
     }
-    succeed(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
+    succeed(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment))?;
     let mut pip = Command::new(environment.join("bin/python"));
-    succeed(pip.args(["-m", "pip", "install", "--quiet", "--requirement", REQUIREMENTS]))?;
+    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+    succeed(pip.args(["--requirement", REQUIREMENTS])).with_context(|| {
+        format!("pip could not install what {REQUIREMENTS} names; does it reach a package index?")
+    })?;
     fs::write(installed, wanted)?;
     Ok(environment)
 }
@@ -155,10 +172,6 @@ fn has_libclang() -> bool {
 fn has_venv() -> bool {
     let mut python = Command::new("python3");
     python.args(["-c", "import ensurepip, venv"]).output().is_ok_and(|run| run.status.success())
-}
-
-fn is_root() -> bool {
-    Command::new("id").arg("-u").output().is_ok_and(|run| run.stdout.starts_with(b"0\n"))
 }
 
 fn program(name: &str) -> Option<PathBuf> {

@@ -19,6 +19,10 @@ struct Step {
 pub fn test() -> Result<()> {
     let mut steps = lint_steps();
     steps.push(cargo("tests", &["test", "--workspace"]));
+    steps.push(Step {
+        name: "module on servers",
+        run: Box::new(|| engines::Engines::prepare()?.test()),
+    });
     steps.push(Step { name: "click log", run: Box::new(clicks::verify) });
     steps.push(cargo("lab verify", &["lab", "verify"]));
     run(&steps)

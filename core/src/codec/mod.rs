@@ -105,6 +105,19 @@ pub fn open(bytes: &[u8]) -> Result<(Box<dyn Filter>, Hashing), Error> {
     Ok((filter, hashing))
 }
 
+/// The snapshot at the beginning of a file that has more after it, by the lengths that its header
+/// declares; all of the file if they do not fit. Nothing else is checked.
+pub fn snapshot_of(file: &[u8]) -> &[u8] {
+    let length = || {
+        let mut reader = Reader::new(file.get(HEADER_BYTES - 12..HEADER_BYTES)?);
+        let parameters = u64::from(reader.u32("parameters length").ok()?);
+        let payload = reader.u64("payload length").ok()?;
+        let around = (HEADER_BYTES + CHECKSUM_BYTES) as u64;
+        usize::try_from(parameters.checked_add(payload)?.checked_add(around)?).ok()
+    };
+    length().and_then(|length| file.get(..length)).unwrap_or(file)
+}
+
 fn hashing_fields(hashing: Hashing) -> (u8, [u8; 16]) {
     match hashing {
         Hashing::Fast(seed) => {

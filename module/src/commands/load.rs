@@ -1,6 +1,8 @@
 //! `LATELY.DUMP` and `LATELY.LOAD`: the library's snapshot, so that a file made by the command
 //! `lately` becomes a key, and back.
 
+use lately::codec;
+
 use super::Command;
 use super::info::NO_KEY;
 use crate::args;
@@ -55,13 +57,20 @@ impl Command for Load {
         if !options.replace && call.key(1, Access::Write).exists() {
             return Err(Refusal::coded("BUSYKEY Target key name already exists."));
         }
-        let mut stored = Stored::open(call.word(2))?;
+        let mut stored = Stored::open(without_note(call.word(2)))?;
         stored.tally = options.tally;
         stored.bloom = options.bloom;
         store(call, stored)?;
         call.notify(c"lately.load");
         Ok(Reply::Done)
     }
+}
+
+/// The snapshot in a state file of the command, whose note after it is for the command alone; any
+/// other bytes as they are.
+fn without_note(file: &[u8]) -> &[u8] {
+    const NOTE: &[u8] = b"\x89LATNOTE";
+    if file.ends_with(NOTE) { codec::snapshot_of(file) } else { file }
 }
 
 /// Puts a filter that came from outside into the key that word 1 names, if it may be so large.

@@ -46,9 +46,10 @@ pub fn change_or_create<T>(
     wish: impl FnOnce() -> Result<Wish, Refusal>,
     change: impl FnOnce(&mut Stored) -> Result<T, Refusal>,
 ) -> Result<T, Refusal> {
+    let origin = call.origin();
     if let Some(value) = call.key(1, Access::Write).value()? {
         let stored = value.filter()?;
-        stored.check_growth()?;
+        stored.check_growth(origin)?;
         return change(stored);
     }
     create(call, wish()?)?;

@@ -6,6 +6,7 @@
 /// The walk of section 5.3, from the newest window on: a window is checked from its oldest slice
 /// back, because a miss there rules out all windows up to that slice, so a key that is nowhere
 /// costs about one look per `k` slices. What was found after the miss is not looked up again.
+/// Whether a window is asked for is found out last: mostly its slices do not hold the key anyway.
 #[inline]
 pub fn find_window(
     k: usize,
@@ -17,16 +18,15 @@ pub fn find_window(
     // So many of the newest slices of the window are known to hold the key.
     let mut known = 0;
     while window < windows {
-        if !asked(window) {
-            window += 1;
-            known = known.max(1) - 1;
-            continue;
-        }
         match (window + known..window + k).rev().find(|&slice| !holds(slice)) {
-            None => return true,
             Some(miss) => {
                 known = window + k - 1 - miss;
                 window = miss + 1;
+            }
+            None if asked(window) => return true,
+            None => {
+                known = k - 1;
+                window += 1;
             }
         }
     }

@@ -5,8 +5,8 @@
 //! of the k is full; the new slice is sized for the rate measured since; and slices are dropped when
 //! their keys are older than the span, so their number follows the rate too. With a span of 60 s,
 //! l = 6 and 10 keys a second, a generation is 10 s and 100 keys. If suddenly 1000 keys a second
-//! come, it is full after 100 ms; the next one is made for 800 keys, the one after for 6400, the one
-//! after that for 10,000, of which six fit into the span again.
+//! come, it is full after 100 ms; the next one is made for 450 keys, the one after for 2000, then
+//! for 9000, then for 10,000, of which six fit into the span again.
 //!
 //! The time-limited Bloom filter of Rodrigues, Shtul, Baquero, Almeida, section 6. What we changed,
 //! because their text (and their code) does not keep what it promises:
@@ -19,7 +19,7 @@
 //! - The error is kept at the worst moment, not only at a steady rate: while more windows are live
 //!   than there is room for, each new one gets half the chance of the one before (see [`turn`]).
 //! - When the rate outgrows all k slices, all are replaced at once; windows that no key was written
-//!   to are never asked. Then a leap by 1000 costs 4 generations, not k of them for each step.
+//!   to are never asked. Then a leap by 1000 costs 5 generations, not k of them for each step.
 //! - Memory follows what came, not what a rate measured over a millisecond suggests: a generation is
 //!   made for at most [`GROWTH`] times the keys of the last.
 //! - An insertion that changes no bit takes no room: a key repeated for ever costs nothing.
@@ -53,8 +53,11 @@ pub mod turn;
 #[derive(Debug, Clone)]
 pub struct TimeLimited {
     parameters: TimeLimitedParameters,
-    /// Newest first, at least k; classes go down from one to the next, in a circle.
+    /// Newest first, at least k; classes go down from one to the next, in a circle. In one piece
+    /// between turns, so that finding one by its age takes no detour.
     slices: VecDeque<Slice>,
+    /// The longest that a generation lasts, in milliseconds: a division that no insertion repeats.
+    turn_millis: u64,
     /// The latest time of any insertion.
     clock: u64,
     /// When this generation began; never after the clock.
@@ -65,6 +68,9 @@ pub struct TimeLimited {
     room: u64,
     /// Keys for which new slices are made, per generation.
     target: u64,
+    /// Bytes of all slices on the heap: known without a walk, because servers ask after every
+    /// insertion.
+    slices_bytes: u64,
     /// Keys that came in the last turn, as far as known.
     came: u64,
     /// Room for more keys than that, by how much the number has lately changed.
@@ -77,10 +83,12 @@ impl TimeLimited {
         let mut filter = Self {
             parameters,
             slices: VecDeque::new(),
+            turn_millis: parameters.turn_millis(),
             clock: 0,
             began: 0,
             received: 0,
             room: 0,
+            slices_bytes: 0,
             target: parameters.expected_generation(),
             came: parameters.expected_generation(),
             jitter: 0,
@@ -116,13 +124,14 @@ impl TimeLimited {
 
     #[inline]
     fn contains(&self, hash: u64, now: u64) -> bool {
-        let windows = self.slices.len() + 1 - self.k();
+        let slices = self.slices.as_slices().0;
+        let windows = slices.len() + 1 - self.k();
         let is_live = |window| self.is_live(window, now);
         // The walk mostly stays within a class.
         let mut class = 0;
         let mut probe = Probe::new(hash, class);
         find_window(self.k(), windows, is_live, |age| {
-            let slice = &self.slices[age];
+            let slice = &slices[age];
             if slice.class != class {
                 class = slice.class;
                 probe = Probe::new(hash, class);
@@ -135,7 +144,7 @@ impl TimeLimited {
     #[inline]
     fn advance(&mut self, now: Time) {
         self.clock = self.clock.max(now.millis());
-        if self.received == self.room || self.clock - self.began >= self.parameters.turn_millis() {
+        if self.received == self.room || self.clock - self.began >= self.turn_millis {
             self.turn();
         }
     }
@@ -144,11 +153,12 @@ impl TimeLimited {
     fn insert(&mut self, hash: u64) {
         let mut changed = false;
         let k = self.k();
-        for slice in self.slices.iter_mut().take(k) {
+        let newest = &mut self.slices.as_mut_slices().0[..k];
+        for slice in &mut *newest {
             changed |= slice.insert(Probe::new(hash, slice.class));
         }
+        newest[0].last = Some(self.clock);
         self.received += u64::from(changed);
-        self.slices[0].last = Some(self.clock);
     }
 }
 
@@ -178,12 +188,14 @@ impl Membership for TimeLimited {
 
     #[inline]
     fn prefetch_hash(&self, hash: u64) {
-        // Where an insertion writes, and where the walk looks if it finds nothing.
-        let k = self.k();
-        for age in (0..k - 1).chain((k - 1..self.slices.len()).step_by(k)) {
-            let slice = &self.slices[age];
+        // Where an insertion writes, ...
+        let (newest, others) = self.slices.as_slices().0.split_at(self.k() - 1);
+        for slice in newest {
             slice.prefetch(Probe::new(hash, slice.class));
         }
+        // ... and where the walk looks if it finds nothing: slices of one class.
+        let probe = Probe::new(hash, others[0].class);
+        others.iter().step_by(self.k()).for_each(|slice| slice.prefetch(probe));
     }
 }
 
@@ -193,8 +205,7 @@ impl Filter for TimeLimited {
     }
 
     fn heap_bytes(&self) -> u64 {
-        let slices: u64 = self.slices.iter().map(|slice| slice.size().heap_bytes()).sum();
-        slices + (self.slices.capacity() * size_of::<Slice>()) as u64
+        self.slices_bytes + (self.slices.capacity() * size_of::<Slice>()) as u64
     }
 
     fn false_positive_rate(&self) -> f64 {
@@ -273,9 +284,21 @@ impl Structure for TimeLimited {
             let class = (newest_class + k - age % k) % k;
             slices.push_back(Slice::read(payload, &parameters, class as usize, clock)?);
         }
-        let mut filter =
-            Self { parameters, slices, clock, began, received, room: 0, target, came, jitter };
-        filter.room = filter.room_after(0);
+        let (room, slices_bytes) = (0, 0);
+        let mut filter = Self {
+            parameters,
+            slices,
+            turn_millis: parameters.turn_millis(),
+            clock,
+            began,
+            received,
+            room,
+            slices_bytes,
+            target,
+            came,
+            jitter,
+        };
+        filter.measure_slices();
         if received > filter.room {
             let expected = "at most what the slices have room for";
             return Err(Error::Field { field: "received", found: received, expected });

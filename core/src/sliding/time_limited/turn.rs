@@ -14,8 +14,9 @@
 use super::TimeLimited;
 use super::slice::{Slice, SliceSize};
 
-/// A generation is made for at most so many times the keys of the one before.
-pub const GROWTH: u64 = 8;
+/// A generation is made for at most so many times the keys of the one before: more would leave room
+/// unused for longer when a burst ends, less would make more generations, and each is asked.
+pub const GROWTH: u64 = 4;
 
 /// Windows that the sizing allows for beyond the turns: the current one, one more because rates are
 /// never quite steady, and half of one for all others.
@@ -90,7 +91,7 @@ impl TimeLimited {
         self.slices.truncate(oldest.map_or(k - moved, |oldest| oldest + k));
     }
 
-    /// Puts so many new slices before the others, and finds how much room the generation has.
+    /// Puts so many new slices before the others.
     pub(super) fn make_slices(&mut self, count: usize) {
         let k = self.k();
         let chance = self.next_chance();
@@ -100,7 +101,14 @@ impl TimeLimited {
             let class = self.slices.front().map_or(0, |newest| (newest.class + 1) % k);
             self.slices.push_front(Slice::new(size, capacity, class));
         }
+        self.measure_slices();
+    }
+
+    /// Finds how much room the generation has, and how large all slices are.
+    pub(super) fn measure_slices(&mut self) {
+        self.slices.make_contiguous();
         self.room = self.room_after(0);
+        self.slices_bytes = self.slices.iter().map(|slice| slice.size().heap_bytes()).sum();
     }
 
     /// Keys that all slices have room for in each generation until they leave (eq. 4 and 5), if
