@@ -9,8 +9,11 @@ mod samples;
 use std::fs;
 
 use lately::catalog::CATALOG;
+use lately::spectral::{Rule, SpectralParameters};
 use lately::{Time, codec};
-use samples::{HASHING, KEYS, golden_file, key_hash, moment, sample, samples};
+use samples::{
+    HASHING, KEYS, filled, golden_file, key_hash, moment, sample, samples, small_counters,
+};
 
 #[test]
 fn we_write_what_we_always_wrote() {
@@ -25,6 +28,20 @@ fn we_write_what_we_always_wrote() {
         });
         assert!(golden == bytes, "{} is no longer written as in {}", row.name, path.display());
     }
+}
+
+/// A second filter and its marker, which no sample of a row has.
+#[test]
+fn a_second_filter_is_written_as_always() {
+    let path = golden_file("spectral-marked", codec::VERSION);
+    let rule = Rule::MarkedRecurringMinimum { second_width: 10 };
+    let bytes = codec::save(&*filled(&SpectralParameters { rule, ..small_counters() }), HASHING);
+    if !path.exists() && std::env::var_os("LATELY_WRITE_GOLDEN").is_some() {
+        fs::write(&path, &bytes).unwrap();
+    }
+    assert!(fs::read(&path).unwrap() == bytes, "no longer as in {}", path.display());
+    let (opened, _) = codec::open(&bytes).unwrap();
+    assert!(codec::save(&*opened, HASHING) == bytes);
 }
 
 #[test]

@@ -82,12 +82,33 @@ fn used_up_remainders_are_followed_and_removed() {
                 assert!(filter.remove_hash(remix(old, 4)));
             }
         }
+        if key % 500 == 0 {
+            assert!(stored.iter().all(|&key| filter.contains_hash(remix(key, 4), Time::ZERO)));
+        }
     }
     assert!(stored.iter().all(|&key| filter.contains_hash(remix(key, 4), Time::ZERO)));
     for key in stored {
         assert!(filter.remove_hash(remix(key, 4)));
     }
     assert_eq!(filter.items(), 0);
+}
+
+/// A key that was inserted more often than is counted stays, whatever else grows meanwhile: taking
+/// it back as often as it is counted must not make it vanish.
+#[test]
+fn uncounted_repeats_are_not_forgotten() {
+    for inserted in 1..12 {
+        let mut filter = tiny(true);
+        let often = remix(1, 8);
+        (0..inserted).for_each(|_| _ = filter.insert_hash(often, Time::ZERO));
+        for key in 0..3_000 {
+            filter.insert_hash(remix(key, 9), Time::ZERO);
+        }
+        for _ in 1..inserted {
+            assert!(filter.remove_hash(often));
+            assert!(filter.contains_hash(often, Time::ZERO), "{inserted} times");
+        }
+    }
 }
 
 /// Keys that are not hashed at all share a segment that cannot be split: it reports everything from
@@ -111,7 +132,7 @@ fn hashes_that_are_not_random_are_never_forgotten() {
 #[test]
 fn forged_directories_and_segments_do_no_harm() {
     let mut filter = tiny(true);
-    for key in 0..400 {
+    for key in 0..600 {
         filter.insert_hash(remix(key, 6), Time::ZERO);
     }
     assert!(filter.segments() > 4);

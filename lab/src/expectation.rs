@@ -118,6 +118,13 @@ fn judge(figure: &Figure, cell: &[Row]) -> Option<Check> {
                 at_most,
             )
         }
+        Figure::Memory { contender, at_most } => {
+            let rival = reference(cell)?;
+            let found = row(contender)?.heap_bytes? as f64 / rival.heap_bytes? as f64;
+            let claim =
+                format!("{contender}: heap at most {at_most} × that of {}", rival.contender);
+            (claim, found, at_most)
+        }
         Figure::Speed { contender, operation, at_most } => {
             let rival = reference(cell)?;
             let found = ratio(row(contender)?, rival, operation)?.median;

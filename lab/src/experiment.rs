@@ -75,6 +75,13 @@ pub enum Figure {
         /// How many times.
         at_most: f64,
     },
+    /// The heap is at most so many times that of the first rival.
+    Memory {
+        /// Whose.
+        contender: &'static str,
+        /// How many times.
+        at_most: f64,
+    },
     /// The median time is at most so many times that of the first rival.
     Speed {
         /// Whose.

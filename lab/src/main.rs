@@ -15,6 +15,7 @@ mod experiment;
 mod experiments;
 #[cfg(test)]
 mod fakes;
+mod growing;
 mod heap;
 mod machine;
 mod race;
@@ -65,6 +66,8 @@ enum Command {
     Span(cmd::span::Options),
     /// Run one of the experiments on counting
     Count(cmd::count::Options),
+    /// Run one of the experiments on sets of unknown size
+    Grow(cmd::grow::Options),
 }
 
 fn main() -> Result<ExitCode> {
@@ -80,6 +83,7 @@ fn main() -> Result<ExitCode> {
         Command::Pipe(options) => cmd::pipe::pipe(&options, &mut out),
         Command::Span(options) => cmd::span::span(&options, &mut out),
         Command::Count(options) => cmd::count::count(&options, &mut out),
+        Command::Grow(options) => cmd::grow::grow(&options, &mut out),
     };
     match result {
         Ok(true) => Ok(ExitCode::SUCCESS),

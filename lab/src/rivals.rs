@@ -32,10 +32,10 @@ pub static ROTATING_FASTBLOOM: Rival = Rival {
     },
 };
 
-/// Our double buffer by count, for a window by time whose rate is known and never changes: what a
-/// window by time costs beyond one by count.
-pub static DOUBLE_BUFFER_AT_KNOWN_RATE: Rival = Rival {
-    name: "double-buffer-at-known-rate",
+/// Our double buffer of split-block Bloom filters, as the yardstick of other structures of ours: by
+/// count, so for a window by time it stands for a rate that is known and never changes.
+pub static DOUBLE_BUFFER: Rival = Rival {
+    name: "double-buffer-by-count",
     build: |goal, Seed(seed)| {
         let items = goal.items().ok_or(Unfit("must know how many items to expect"))?;
         let row = catalog::row("double-buffer").ok_or(Unfit("is not in the catalog"))?;
@@ -85,6 +85,30 @@ pub static SCALABLE_CUCKOO: Rival = Rival {
         Ok(Box::new(Set { filter, promise: set_promise(rate) }))
     },
 };
+
+/// A `qfilter` that starts as small as can be and doubles up to the expected size.
+pub static QFILTER_GROWN: Rival = Rival {
+    name: "qfilter",
+    build: |goal, _| {
+        let rate = error(goal)?;
+        let filter = qfilter::Filter::new_resizeable(SMALLEST, set_size(goal)?, rate)
+            .map_err(|_| Unfit("cannot be sized so"))?;
+        Ok(Box::new(Set { filter, promise: set_promise(rate) }))
+    },
+};
+
+/// A `scalable_cuckoo_filter` that starts as small.
+pub static SCALABLE_CUCKOO_GROWN: Rival = Rival {
+    name: "scalable-cuckoo",
+    build: |goal, _| {
+        let rate = error(goal)?;
+        let filter = ScalableCuckooFilter::new(SMALLEST as usize, rate);
+        Ok(Box::new(Set { filter, promise: set_promise(rate) }))
+    },
+};
+
+/// Keys for which a rival that grows is sized at first.
+const SMALLEST: u64 = 64;
 
 /// With foldhash, the fastest hasher that it can be given here: its default is a keyed one.
 type FastBloom = BloomFilter<FixedState>;

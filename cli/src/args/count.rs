@@ -11,8 +11,8 @@ use super::reading::Reading;
 /// Print how often each key came, most frequent first.
 ///
 /// One line per key: its count, a tab, the key. No count is ever too low, so no key that came often
-/// enough is missed; at most the stated share of the counts is too high. Memory is a few bytes for
-/// each different key, and the keys that are printed.
+/// enough is missed; at most the stated share of the counts is too high. Memory is some bytes for
+/// each different key, however long it is, and the keys that are printed.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Count {

@@ -16,6 +16,7 @@
 //! A lookup starts at the depth that most segments have, and usually ends there.
 
 use super::chunks::Chunks;
+use super::origin::Origins;
 use super::segment::Segment;
 
 /// Most segments: at 900 entries each, more than machines hold.
@@ -46,6 +47,8 @@ pub(super) struct Directory {
     /// By address, the segment; blind, and never asked, if the address is that of a longer prefix
     /// than any segment there has.
     segments: Chunks<Segment>,
+    /// By address, what is noted with the segment, if anything is ever taken back.
+    origins: Option<Chunks<Origins>>,
     /// Segments that are asked.
     count: usize,
     /// Depth at which lookups start: every prefix of this length has an address.
@@ -54,22 +57,31 @@ pub(super) struct Directory {
 
 impl Directory {
     /// One segment for all.
-    pub(super) fn new(segment: Segment) -> Self {
-        let mut directory = Self::empty();
-        directory.push(segment, 0);
+    pub(super) fn new(segment: Segment, notes: bool) -> Self {
+        let mut directory = Self::empty(notes);
+        directory.push(segment, 0, Origins::default());
         directory.count = 1;
         directory
     }
 
-    /// No address, to be filled by a reader.
-    pub(super) fn empty() -> Self {
-        Self { depths: Chunks::new(), segments: Chunks::new(), count: 0, usual_depth: 0 }
+    /// No address, to be filled by a reader; with or without notes of origins.
+    pub(super) fn empty(notes: bool) -> Self {
+        Self {
+            depths: Chunks::new(),
+            segments: Chunks::new(),
+            origins: notes.then(Chunks::new),
+            count: 0,
+            usual_depth: 0,
+        }
     }
 
     /// Appends the next address.
-    pub(super) fn push(&mut self, segment: Segment, depth: u8) {
+    pub(super) fn push(&mut self, segment: Segment, depth: u8, origins: Origins) {
         self.segments.push(segment);
         self.depths.push(depth);
+        if let Some(notes) = &mut self.origins {
+            notes.push(origins);
+        }
     }
 
     /// Counts the segments, after all addresses were appended.
@@ -81,6 +93,11 @@ impl Directory {
     /// All addresses in the order in which they were made.
     pub(super) fn entries(&self) -> impl Iterator<Item = (&Segment, u8)> {
         self.segments.iter().zip(self.depths.iter().copied())
+    }
+
+    /// What is noted with them, in the same order.
+    pub(super) fn notes(&self) -> impl Iterator<Item = &Origins> {
+        self.origins.iter().flat_map(Chunks::iter)
     }
 
     pub(super) fn address_count(&self) -> usize {
@@ -102,7 +119,8 @@ impl Directory {
 
     /// Bytes on the heap, those of the segments not counted.
     pub(super) fn heap_bytes(&self) -> u64 {
-        self.depths.heap_bytes() + self.segments.heap_bytes()
+        let notes = self.origins.as_ref().map_or(0, Chunks::heap_bytes);
+        self.depths.heap_bytes() + self.segments.heap_bytes() + notes
     }
 
     /// Where the segment of a hash is.
@@ -135,6 +153,16 @@ impl Directory {
         self.segments.at_mut(at.chunk as usize, at.offset as usize)
     }
 
+    /// What is noted with a segment.
+    pub(super) fn origins(&self, at: Location) -> Option<&Origins> {
+        self.origins.as_ref().map(|notes| notes.at(at.chunk as usize, at.offset as usize))
+    }
+
+    /// What is noted with a segment, to change.
+    pub(super) fn origins_mut(&mut self, at: Location) -> Option<&mut Origins> {
+        self.origins.as_mut().map(|notes| notes.at_mut(at.chunk as usize, at.offset as usize))
+    }
+
     /// Whether the segment of a hash can be split now.
     pub(super) fn can_split(&self, hash: u64, at: Location) -> bool {
         let upper = prefix(hash, at.depth) << 1 | 1;
@@ -148,10 +176,16 @@ impl Directory {
 
     /// Replaces a segment by its halves, and returns how many addresses that touched. It must be
     /// one that can be split.
-    pub(super) fn split(&mut self, hash: u64, at: Location, halves: [Segment; 2]) -> usize {
+    pub(super) fn split(
+        &mut self,
+        hash: u64,
+        at: Location,
+        halves: [Segment; 2],
+        origins: [Origins; 2],
+    ) -> usize {
         let parent = prefix(hash, at.depth);
         let depth = at.depth + 1;
-        let [lower, upper] = halves;
+        let ([lower, upper], [lower_notes, upper_notes]) = (halves, origins);
         *self.segment_mut(at) = lower;
         // The addresses below the parent: its own, and for each length a row of longer ones.
         let mut touched = 1;
@@ -171,6 +205,10 @@ impl Directory {
         }
         let (chunk, offset) = address(depth, parent << 1 | 1);
         *self.segments.at_mut(chunk, offset) = upper;
+        if let Some(notes) = &mut self.origins {
+            *notes.at_mut(at.chunk as usize, at.offset as usize) = lower_notes;
+            *notes.at_mut(chunk, offset) = upper_notes;
+        }
         self.count_segments(self.count + 1);
         touched
     }
@@ -181,7 +219,7 @@ impl Directory {
         let sibling = self.depths.len() - (1 << (length - 1));
         let (chunk, offset) = address(length - 1, sibling as u64);
         let depth = *self.depths.at(chunk, offset);
-        self.push(Segment::blind(), depth);
+        self.push(Segment::blind(), depth, Origins::default());
     }
 }
 

@@ -3,7 +3,7 @@
 use super::directory::{Directory, Location};
 use super::parameters::{GrowingParameters, UNKNOWN_ITEMS};
 use super::reshape::{bins_for, halves, reshaped};
-use super::segment::{HEAD, MOST_BINS, Outcome, Place, Repeat, SLOTS, Segment, touch};
+use super::segment::{HEAD, MOST_BINS, Outcome, Place, Repeat, Segment, touch};
 use super::state;
 use crate::bits::{Isa, LINE_WORDS, Level, Scalar, prefetch, vectorized};
 use crate::blueprint::{Blueprint, Structure, Unfit};
@@ -17,7 +17,7 @@ use crate::window::{Time, Window};
 
 /// Equal signatures that are stored when insertions can be taken back. Of more, nobody knows how
 /// many there were, and they stay.
-const MOST_EQUAL: usize = 8;
+pub(super) const MOST_EQUAL: usize = 8;
 
 /// Part of the capacity of all segments from which on addresses for their halves are made, and at
 /// which all are made. Segments differ by a tenth or so in how full they are.
@@ -27,20 +27,17 @@ const ADDRESSES_UNTIL: f64 = 0.8;
 /// Addresses made at a time. A segment grows some ten times before it splits.
 const ADDRESSES_AT_ONCE: usize = 2;
 
-/// Free slots that make a segment smaller.
-const TOO_MANY_FREE: usize = 160;
-
 /// Remembers everything, however much that will be.
 #[derive(Debug, Clone)]
 pub struct Growing {
     pub(super) parameters: GrowingParameters,
-    level: Level,
+    pub(super) level: Level,
     pub(super) directory: Directory,
     /// Entries that were stored and not removed.
     pub(super) items: u64,
     /// Entries whose segment ran out of room for good.
     pub(super) lost: u64,
-    /// Bytes of all segments.
+    /// Bytes of all segments, and of what is noted with them.
     pub(super) segment_bytes: u64,
 }
 
@@ -49,7 +46,7 @@ impl Growing {
     pub fn new(parameters: GrowingParameters) -> Self {
         let segment = Segment::new(parameters.stride(0), 1);
         let segment_bytes = segment.heap_bytes();
-        let directory = Directory::new(segment);
+        let directory = Directory::new(segment, parameters.removing);
         Self::from_parts(parameters, directory, 0, 0, segment_bytes)
     }
 
@@ -100,7 +97,7 @@ impl Growing {
     }
 
     #[inline(always)]
-    fn place(&self, hash: u64, depth: u32) -> Place {
+    pub(super) fn place(&self, hash: u64, depth: u32) -> Place {
         Place::of(hash, depth, self.parameters.remainder_bits[depth as usize].into())
     }
 
@@ -142,6 +139,7 @@ impl Growing {
     #[inline(never)]
     fn make_room<I: Isa>(&mut self, isa: I, hash: u64, at: Location, work: &mut impl Work) {
         let stride = self.parameters.stride(at.depth);
+        self.drop_leftovers(isa, hash, at, work);
         let segment = self.directory.segment(at);
         let entries = segment.count(stride);
         let bins = bins_for(entries);
@@ -149,12 +147,14 @@ impl Growing {
         if bins > self.parameters.bins as usize && self.directory.can_split(hash, at) {
             let parent = std::mem::take(self.directory.segment_mut(at));
             self.segment_bytes -= parent.heap_bytes();
-            let children = halves(isa, parent, stride, self.parameters.stride(at.depth + 1));
-            for (child, segment) in children.iter().enumerate() {
-                self.segment_bytes += segment.heap_bytes();
-                touch(work, ELSEWHERE << child, segment.words().len());
+            let halves = halves(isa, parent, stride, self.parameters.stride(at.depth + 1));
+            for (child, half) in halves.iter().enumerate() {
+                self.segment_bytes += half.segment.heap_bytes();
+                touch(work, ELSEWHERE << child, half.segment.words().len());
             }
-            touch_directory(work, self.directory.split(hash, at, children));
+            let origins = self.origins_of_halves(hash, at, &halves);
+            let segments = halves.map(|half| half.segment);
+            touch_directory(work, self.directory.split(hash, at, segments, origins));
             return;
         }
         self.segment_bytes -= segment.heap_bytes();
@@ -252,34 +252,6 @@ impl Membership for Growing {
     }
 }
 
-impl Removing for Growing {
-    /// Only what was inserted may be removed, as often as it was inserted.
-    ///
-    /// Of several entries that match, the longest goes. The others are prefixes of it, so whoever
-    /// it belonged to is still matched by the one that the removed key leaves behind.
-    fn remove_hash(&mut self, hash: u64) -> bool {
-        vectorized!(self.level, |isa| {
-            let at = self.directory.locate(hash);
-            let place = self.place(hash, at.depth);
-            let stride = self.parameters.stride(at.depth);
-            let segment = self.directory.segment_mut(at);
-            if segment.is_blind() {
-                return true;
-            }
-            let before = segment.count(stride);
-            let removed = segment.remove(isa, stride, place, MOST_EQUAL);
-            let entries = segment.count(stride);
-            self.items = self.items.saturating_sub((before - entries) as u64);
-            if SLOTS * segment.bins(stride) > entries + TOO_MANY_FREE {
-                self.segment_bytes -= segment.heap_bytes();
-                *segment = reshaped(isa, segment, stride);
-                self.segment_bytes += segment.heap_bytes();
-            }
-            removed
-        })
-    }
-}
-
 impl Filter for Growing {
     fn blueprint(&self) -> &dyn Blueprint {
         &self.parameters
@@ -349,10 +321,10 @@ fn prefetch_place(segment: &Segment, hash: u64, depth: u32) {
 }
 
 /// Words after which another piece of memory is counted: no segment is longer.
-const ELSEWHERE: usize = 1 << 16;
+pub(super) const ELSEWHERE: usize = 1 << 16;
 
 /// Counts this many addresses, each on a cache line of its own.
 #[inline(always)]
-fn touch_directory(work: &mut impl Work, lines: usize) {
+pub(super) fn touch_directory(work: &mut impl Work, lines: usize) {
     touch(work, ELSEWHERE << 2, LINE_WORDS * lines);
 }

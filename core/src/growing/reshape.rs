@@ -41,17 +41,27 @@ pub(super) fn reshaped<I: Isa>(isa: I, segment: &Segment, stride: usize) -> Segm
     )
 }
 
+/// One half of a segment.
+pub(super) struct Half {
+    pub(super) segment: Segment,
+    /// Entries whose remainder was used up just now.
+    pub(super) used_up: Vec<Place>,
+}
+
 /// The two halves of a segment, whose entries have one bit of remainder less.
 pub(super) fn halves<I: Isa>(
     isa: I,
     mut segment: Segment,
     stride: usize,
     child_stride: usize,
-) -> [Segment; 2] {
+) -> [Half; 2] {
     isa.vectorize(
         #[inline(always)]
         || {
-            let everywhere = take_exhausted(isa, &mut segment, stride);
+            let everywhere = segment.used_up(isa, stride);
+            for &place in &everywhere {
+                segment.remove_used_up(isa, stride, place);
+            }
             let stretches: [[Stretch; BLOCKS]; 2] = std::array::from_fn(|side| {
                 std::array::from_fn(|block| {
                     let parent = BLOCKS / 2 * side + block / 2;
@@ -59,10 +69,12 @@ pub(super) fn halves<I: Isa>(
                 })
             });
             divide_runs(&mut segment, stride);
-            let mut halves =
-                stretches.map(|half| assemble(&segment, stride, &half, child_stride, 1));
+            let mut halves = stretches.map(|half| {
+                let segment = assemble(&segment, stride, &half, child_stride, 1);
+                Half { used_up: segment.used_up(isa, child_stride), segment }
+            });
             for parent in everywhere {
-                let child = &mut halves[parent.block / (BLOCKS / 2)];
+                let child = &mut halves[parent.block / (BLOCKS / 2)].segment;
                 for place in children(parent, child_stride) {
                     store(isa, child, child_stride, place);
                 }
@@ -86,47 +98,6 @@ fn store<I: Isa>(isa: I, segment: &mut Segment, stride: usize, place: Place) {
         *segment = reshaped(isa, segment, stride);
         segment.insert(isa, stride, place, always, &mut Uncounted);
     }
-}
-
-/// Removes all entries without a remainder, and says where they were.
-fn take_exhausted<I: Isa>(isa: I, segment: &mut Segment, stride: usize) -> Vec<Place> {
-    let mut taken = Vec::new();
-    // The one that ends a remainder stands highest.
-    let exhausted = |planes: &[u64]| match planes {
-        [rest @ .., highest] => highest & !rest.iter().fold(0, |any, plane| any | plane),
-        [] => 0,
-    };
-    let field = 1 << (stride - 2);
-    if (0..segment.bins(stride)).all(|bin| exhausted(segment.planes(stride, bin)) == 0) {
-        return taken;
-    }
-    for number in 0..BLOCKS {
-        for bucket in 0..BUCKETS {
-            while let Some((run, at)) = find(isa, segment, stride, (number, bucket), exhausted) {
-                segment.remove_at(stride, number, bucket, run, at);
-                taken.push(Place { block: number, bucket, field });
-            }
-        }
-    }
-    taken
-}
-
-/// The run of a bucket and a slot of it that `wanted` finds.
-fn find<I: Isa>(
-    isa: I,
-    segment: &Segment,
-    stride: usize,
-    (number, bucket): (usize, u32),
-    wanted: impl Fn(&[u64]) -> u64,
-) -> Option<(Run, usize)> {
-    let run = segment.run(isa, stride, segment.block(number), bucket);
-    if run.first == run.end {
-        return None;
-    }
-    run.parts().find_map(|(bin, slots)| {
-        let here = wanted(segment.planes(stride, bin)) & slots;
-        (here != 0).then(|| (run, SLOTS * bin + here.trailing_zeros() as usize))
-    })
 }
 
 /// One half of a block as a block of a child.

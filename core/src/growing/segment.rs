@@ -27,7 +27,7 @@ use crate::dictionary::work::Work;
 pub(super) use super::address::{
     ADDRESS_CHANCE, BLOCKS, BUCKETS, Block, HEAD, MOST_BINS, Place, Run, SLOTS,
 };
-use super::field::{Compared, matches, matching, matching_late};
+use super::field::{Compared, matching, matching_late};
 pub(super) use super::outcome::{Outcome, Repeat};
 pub(super) use super::work::touch;
 use super::work::touch_bins;
@@ -231,49 +231,6 @@ impl Segment {
             *start += 1;
         }
         Outcome::Stored { seen: compared.seen }
-    }
-
-    /// Removes the longest entry that matches, and says whether there was one. One of which there
-    /// are `kept` equals stays, because nobody knows how many it stands for.
-    pub(super) fn remove<I: Isa>(
-        &mut self,
-        isa: I,
-        stride: usize,
-        place: Place,
-        kept: usize,
-    ) -> bool {
-        let run = self.run(isa, stride, self.block(place.block), place.bucket);
-        if run.first == run.end {
-            return false;
-        }
-        let fields = || (run.first..run.end).map(|at| (self.field(isa, stride, at), at));
-        let longest = fields()
-            .filter(|&(field, _)| matches(field, place.field))
-            .min_by_key(|(field, _)| field.trailing_zeros());
-        let Some((_, at)) = longest else { return false };
-        let equal = fields().filter(|&(field, _)| field == place.field).count();
-        if equal < kept {
-            self.remove_at(stride, place.block, place.bucket, run, at);
-        }
-        true
-    }
-
-    /// Removes the entry in slot `at` of the run of a bucket.
-    pub(super) fn remove_at(
-        &mut self,
-        stride: usize,
-        number: usize,
-        bucket: u32,
-        run: Run,
-        at: usize,
-    ) {
-        let end = self.end(stride, number);
-        self.close(stride, at, end);
-        if run.end - run.first == 1 {
-            self.words[number] &= !Block::bit(bucket);
-        } else if at == run.end - 1 {
-            self.words[HEAD + (at - 1) / SLOTS * stride] |= 1 << ((at - 1) % SLOTS);
-        }
     }
 
     /// The chance that a random hash of this segment matches: entries are disjoint.

@@ -1,10 +1,12 @@
 //! The growing filter as bytes: written, and read without trust.
 //!
 //! A payload is items, lost entries, the number of addresses, and for every address its depth, and
-//! if it has a segment, the number of its bins (zero for a blind one) and its words.
+//! if it has a segment, the number of its bins (zero for a blind one) and its words, and if anything
+//! can be taken back, the number of its origins and those.
 
 use super::directory::{DEPTHS, Directory, MOST_SEGMENTS};
 use super::filter::Growing;
+use super::origin::Origins;
 use super::parameters::GrowingParameters;
 use super::segment::{BLOCKS, HEAD, MOST_BINS, SLOTS, Segment};
 use crate::codec::{Reader, Writer};
@@ -14,12 +16,18 @@ pub(super) fn write(filter: &Growing, out: &mut Writer) {
     out.u64(filter.items);
     out.u64(filter.lost);
     out.u32(filter.directory.address_count() as u32);
+    let mut notes = filter.directory.notes();
     for (index, (segment, depth)) in filter.directory.entries().enumerate() {
+        let origins = notes.next();
         out.u8(depth);
         if has_segment(index, depth) {
             let stride = filter.parameters.stride(depth.into());
             out.u8(segment.bins(stride) as u8);
             out.words(segment.words());
+            if let Some(origins) = origins {
+                out.u32(origins.words().len() as u32);
+                out.words(origins.words());
+            }
         }
     }
 }
@@ -39,7 +47,7 @@ pub(super) fn read(
         let expected = "from 1 to 2^28, and as many as there are";
         return Err(Error::Field { field: "addresses", found: addresses.into(), expected });
     }
-    let mut directory = Directory::empty();
+    let mut directory = Directory::empty(parameters.removing);
     let (mut segments, mut entries, mut bytes) = (0, 0, 0);
     for index in 0..addresses as usize {
         let depth = payload.u8("depth")?;
@@ -47,25 +55,24 @@ pub(super) fn read(
             let expected = "at most 27";
             return Err(Error::Field { field: "depth", found: depth.into(), expected });
         }
-        let segment = if has_segment(index, depth) {
+        let (mut segment, mut origins) = (Segment::blind(), Origins::default());
+        if has_segment(index, depth) {
             let stride = parameters.stride(depth.into());
-            let segment = read_segment(payload, stride)?;
+            segment = read_segment(payload, stride)?;
             segments += 1;
             entries += segment.count(stride) as u64;
-            bytes += segment.heap_bytes();
-            segment
-        } else {
-            Segment::blind()
-        };
-        directory.push(segment, depth);
+            if parameters.removing {
+                origins = read_origins(payload, index as u64, depth.into())?;
+            }
+            bytes += segment.heap_bytes() + origins.heap_bytes();
+        }
+        directory.push(segment, depth, origins);
     }
     directory.count_segments(segments);
     check_depths(&directory)?;
-    // Entries without a remainder are stored more than once.
-    if items > entries {
-        let expected = "at most the entries stored";
-        return Err(Error::Field { field: "items", found: items, expected });
-    }
+    // Entries without a remainder are stored more than once, so there may be fewer items. More are
+    // forged, and no harm.
+    let items = items.min(entries);
     Ok(Growing::from_parts(parameters, directory, items, lost, bytes))
 }
 
@@ -101,8 +108,7 @@ fn check_depths(directory: &Directory) -> Result<(), Error> {
     let mut addresses: Vec<(u64, u32, u8)> = (0..)
         .zip(directory.entries())
         .map(|(index, (_, depth))| {
-            let length = u64::BITS - u64::leading_zeros(index);
-            let number = if index == 0 { 0 } else { (index << 1) - (1 << length) + 1 };
+            let (length, number) = prefix_of(index);
             (number << (WHOLE - length), length, depth)
         })
         .collect();
@@ -132,6 +138,25 @@ fn check_depths(directory: &Directory) -> Result<(), Error> {
         return Err(Error::Field { field: "addresses", found, expected });
     }
     Ok(())
+}
+
+/// Length and number of the shortest prefix with an address.
+fn prefix_of(index: u64) -> (u32, u64) {
+    let length = u64::BITS - u64::leading_zeros(index);
+    let number = if index == 0 { 0 } else { (index << 1) - (1 << length) + 1 };
+    (length, number)
+}
+
+/// What is noted with the segment of an address.
+fn read_origins(payload: &mut Reader<'_>, index: u64, depth: u32) -> Result<Origins, Error> {
+    let count = payload.u32("origins")?;
+    let origins = Origins::from_words(payload.words("origins", count.into())?);
+    let (length, number) = prefix_of(index);
+    if !origins.belong_to(number << (depth - length), depth) {
+        let expected = "those of buckets that begin in their segment";
+        return Err(Error::Field { field: "origins", found: count.into(), expected });
+    }
+    Ok(origins)
 }
 
 fn read_segment(payload: &mut Reader<'_>, stride: usize) -> Result<Segment, Error> {

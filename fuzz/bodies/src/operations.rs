@@ -29,6 +29,9 @@ enum Operation {
     Wait(u8),
     GoBack(u8),
     Remove(u8),
+    Add(u8, u8),
+    Count(u8),
+    TakeBack(u8, u8),
 }
 
 const HASHING: Hashing = Hashing::Fast(Seed(7));
@@ -76,6 +79,8 @@ struct Memory {
     /// The moment that operations are told.
     now: u64,
     recorded: HashMap<u64, Sighting>,
+    /// What was recorded at each position, for counts in windows.
+    history: Vec<Option<u64>>,
 }
 
 #[derive(Clone, Copy)]
@@ -89,11 +94,29 @@ struct Sighting {
 impl Memory {
     fn new(promise: Promise) -> Self {
         let start = 1_000_000;
-        Self { promise, position: 0, clock: start, now: start, recorded: HashMap::new() }
+        Self {
+            promise,
+            position: 0,
+            clock: start,
+            now: start,
+            recorded: HashMap::new(),
+            history: Vec::new(),
+        }
     }
 
     /// Applies one operation, checks its answer, and returns it.
-    fn apply(&mut self, operation: Operation, filter: &mut dyn Filter) -> bool {
+    fn apply(&mut self, operation: Operation, filter: &mut dyn Filter) -> u64 {
+        match operation {
+            Operation::Add(key, times) => self.add(key.into(), u64::from(times % 8), filter),
+            Operation::Count(key) => self.count(key.into(), filter),
+            Operation::TakeBack(key, times) => {
+                self.take_back(key.into(), u64::from(times % 8), filter)
+            }
+            other => self.apply_to_membership(other, filter).into(),
+        }
+    }
+
+    fn apply_to_membership(&mut self, operation: Operation, filter: &mut dyn Filter) -> bool {
         let now = Time::from_millis(self.now);
         match operation {
             Operation::Insert(key) => self.insert(key.into(), filter),
@@ -121,7 +144,61 @@ impl Memory {
                 false
             }
             Operation::Remove(key) => self.remove(key.into(), filter),
+            Operation::Add(..) | Operation::Count(_) | Operation::TakeBack(..) => false,
         }
+    }
+
+    /// Records several sightings at once, if the filter counts.
+    fn add(&mut self, key: u64, times: u64, filter: &mut dyn Filter) -> u64 {
+        let now = Time::from_millis(self.now);
+        let Some(counter) = filter.as_counting() else { return 0 };
+        let count = counter.add_hash(hash(key), times, now);
+        assert_eq!(count, counter.count_hash(hash(key), now), "added and looked at");
+        (0..times).for_each(|_| self.step(Some(key)));
+        assert!(count >= self.owed_count(key, filter), "{key} was added and counts too little");
+        count
+    }
+
+    fn count(&mut self, key: u64, filter: &mut dyn Filter) -> u64 {
+        let Some(counter) = filter.counting() else { return 0 };
+        let count = counter.count_hash(hash(key), Time::from_millis(self.now));
+        assert!(count >= self.owed_count(key, filter), "{key} counts too little");
+        count
+    }
+
+    /// Takes back sightings that there are; a filter that cannot says so.
+    fn take_back(&mut self, key: u64, times: u64, filter: &mut dyn Filter) -> u64 {
+        let now = Time::from_millis(self.now);
+        let can = filter.as_removing().is_some();
+        let held = self.recorded.get(&key).map_or(0, |sighting| sighting.times);
+        let Some(counter) = filter.as_counting().filter(|_| held >= times) else { return 0 };
+        let left = counter.take_back_hash(hash(key), times, now);
+        assert_eq!(left.is_ok(), can, "taking back {times} of {held}");
+        let Ok(left) = left else { return 0 };
+        if held == times {
+            self.recorded.remove(&key);
+        } else if let Some(sighting) = self.recorded.get_mut(&key) {
+            sighting.times -= times;
+        }
+        assert!(left >= self.owed_count(key, filter), "more was taken back than asked");
+        left
+    }
+
+    /// How much the filter must count for the key at least.
+    fn owed_count(&self, key: u64, filter: &dyn Filter) -> u64 {
+        let Some(counter) = filter.counting().filter(|counter| counter.never_undercounts()) else {
+            return 0;
+        };
+        let count = match self.promise.window {
+            Window::Last(n) => {
+                let recent = self.history.iter().rev().take(n as usize);
+                recent.filter(|&&recorded| recorded == Some(key)).count() as u64
+            }
+            Window::Ever => self.recorded.get(&key).map_or(0, |sighting| sighting.times),
+            // Nothing counts by time.
+            Window::Within(_) => 0,
+        };
+        count.min(counter.largest_count())
     }
 
     fn insert(&mut self, key: u64, filter: &mut dyn Filter) -> bool {
@@ -154,6 +231,7 @@ impl Memory {
     fn step(&mut self, recorded: Option<u64>) {
         self.clock = self.clock.max(self.now);
         self.position += 1;
+        self.history.push(recorded);
         if let Some(key) = recorded {
             let times = 1 + self.recorded.get(&key).map_or(0, |sighting| sighting.times);
             let sighting = Sighting { position: self.position, moment: self.clock, times };
@@ -190,6 +268,19 @@ mod tests {
         memory.apply(Operation::Insert(5), seen.filter_mut());
         let mut emptied = builder.build().unwrap();
         memory.apply(Operation::Insert(5), emptied.filter_mut());
+    }
+
+    /// Counting less than was added is noticed.
+    #[test]
+    #[should_panic(expected = "5 counts too little")]
+    fn undercounting_is_noticed() {
+        let builder = Lately::ever().counting().expected_items(100);
+        let mut counter = builder.build().unwrap();
+        let mut memory = Memory::new(counter.promise());
+        memory.apply(Operation::Add(5, 3), counter.filter_mut());
+        let mut other = builder.build().unwrap();
+        other.add(5_u64.to_le_bytes(), 2).unwrap();
+        memory.apply(Operation::Count(5), other.filter_mut());
     }
 
     /// The memory owes exactly the window: n positions, no more.

@@ -2,14 +2,28 @@
 
 use arbitrary::{Result, Unstructured};
 use lately::catalog::CATALOG;
+use lately::growing::GrowingParameters;
 use lately::plan::Goal;
 use lately::{Blueprint, ErrorRate, Filter, Memory, Seed, Slack, Span, Window};
 
 /// A structure chosen by the input, with parameters for a goal chosen by the input.
 pub fn arbitrary_blueprint(u: &mut Unstructured<'_>) -> Result<Box<dyn Blueprint>> {
+    if u.ratio(1, 16)? {
+        return tiny_growing(u);
+    }
     let row = u.choose(CATALOG)?;
     let goal = arbitrary_goal(u)?;
     (row.propose)(&goal).map_err(|_| arbitrary::Error::IncorrectFormat)
+}
+
+/// A growing filter of tiny segments: a few hundred keys split them often and use remainders up,
+/// where a planned one would still be a single segment.
+fn tiny_growing(u: &mut Unstructured<'_>) -> Result<Box<dyn Blueprint>> {
+    let planned = GrowingParameters::with_error(0.3, 1_000, u.ratio(3, 4)?)
+        .map_err(|_| arbitrary::Error::IncorrectFormat)?;
+    let most = u.int_in_range(1..=4)?;
+    let remainder_bits = planned.remainder_bits.map(|bits| bits.min(most));
+    Ok(Box::new(GrowingParameters { bins: 1, remainder_bits, ..planned }))
 }
 
 /// An empty filter of that structure.

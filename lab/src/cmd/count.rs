@@ -6,7 +6,7 @@ use std::io::Write;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
-use crate::counting::{iceberg, join, rival, rules, storage, taken_back};
+use crate::counting::{blocked, iceberg, join, rival, rules, storage, taken_back};
 
 /// Which experiment.
 #[derive(Debug, Args)]
@@ -21,6 +21,8 @@ enum Experiment {
     Rules(rules::Options),
     /// Recurring minimum beside the paper's formula, and how often it answers too little
     Recurring(rules::Options),
+    /// Errors with all counters of a key in one cache line, beside their formula
+    Blocked,
     /// What taking back does to the rules, minimal increase included
     TakenBack,
     /// Bits per counter of every storage beside the sum of their lengths
@@ -42,6 +44,7 @@ pub fn count(options: &Options, out: &mut impl Write) -> Result<bool> {
     match &options.experiment {
         Experiment::Rules(options) => rules::rules(options, out),
         Experiment::Recurring(options) => rules::recurring(options, out),
+        Experiment::Blocked => blocked::blocked(out),
         Experiment::TakenBack => taken_back::taken_back(out),
         Experiment::Storage => storage::sizes(out),
         Experiment::Growth => storage::growth(out),

@@ -25,6 +25,9 @@ pub struct Options {
     /// Insertions per point
     #[arg(long, default_value = "1e6", value_parser = quantity::items)]
     length: u64,
+    /// Windows of the grid; may be repeated
+    #[arg(long = "window", value_name = "W", default_values_t = WINDOWS)]
+    windows: Vec<u64>,
     /// Another seed is another stream
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -278,7 +281,7 @@ impl Part {
 /// All rows, and the planner's choice among them.
 fn grid(options: &Options, out: &mut impl Write) -> Result<bool> {
     let mut kept = true;
-    for window in WINDOWS {
+    for &window in &options.windows {
         let goal = Goal { alphabet: Some(ALPHABET), ..Goal::new(Window::Last(window), MEMORY) };
         let mut totals = Vec::new();
         for row in CATALOG {

@@ -2,6 +2,7 @@
 
 pub mod count;
 pub mod figures;
+pub mod grow;
 pub mod list;
 pub mod moment;
 pub mod pipe;

@@ -1,5 +1,6 @@
 //! Experiments on counting: what the paper on spectral Bloom filters measured, and what we claim.
 
+pub mod blocked;
 pub mod iceberg;
 pub mod join;
 pub mod rival;

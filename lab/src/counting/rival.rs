@@ -26,9 +26,9 @@ pub struct Options {
     /// Sightings
     #[arg(long, default_value = "10M", value_parser = quantity::items)]
     sightings: u64,
-    /// Skew of the stream
-    #[arg(long, default_value_t = 1.0)]
-    skew: f64,
+    /// Skews of the streams
+    #[arg(long = "skew", value_delimiter = ',', default_value = "0.8,1.0,1.2")]
+    skews: Vec<f64>,
 }
 
 /// Sightings of a round of the race.
@@ -69,12 +69,34 @@ impl Counter for Theirs {
 
 struct Ours {
     filter: Box<dyn Filter>,
+    pace: Pace,
+}
+
+/// How updates are handed over.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pace {
+    /// One by one, as to the rival.
+    Single,
+    /// Many at once, so that memory is fetched for all of them together.
+    Batched,
 }
 
 const HASHING: Hashing = Hashing::Fast(Seed(3));
 
 impl Counter for Ours {
     fn add_each(&mut self, keys: &[u64]) {
+        if self.pace == Pace::Batched {
+            let mut new = [false; 64];
+            let mut hashes = [0; 64];
+            for keys in keys.chunks(64) {
+                for (hash, key) in hashes.iter_mut().zip(keys) {
+                    *hash = HASHING.hash(&key.to_le_bytes());
+                }
+                let many = keys.len();
+                self.filter.insert_hashes(&hashes[..many], Time::ZERO, &mut new[..many]);
+            }
+            return;
+        }
         for key in keys {
             self.filter.insert_hash(HASHING.hash(&key.to_le_bytes()), Time::ZERO);
         }
@@ -94,12 +116,21 @@ impl Counter for Ours {
     }
 }
 
-/// Counts the stream with everybody. Claims: no more memory than the rival; the recommended rule
-/// and storage err less in the mean and take at most 1.5 times as long to update; the blocked row
-/// takes less time than the rival (medians of the rounds, each beside the rival's in that round).
+/// Counts streams with everybody. Claims: no more memory than the rival, no count too low, and a
+/// smaller mean error; with three hashes, the recommended rule and storage take at most 1.5 times as
+/// long to update, and the blocked row takes less time than the rival (medians of the rounds, each
+/// beside the rival's in that round). A fourth hash and batches show what else there is.
 pub fn rival(options: &Options, out: &mut impl Write) -> Result<bool> {
+    let mut all_hold = true;
+    for &skew in &options.skews {
+        all_hold &= race(options, skew, out)?;
+    }
+    Ok(all_hold)
+}
+
+fn race(options: &Options, skew: f64, out: &mut impl Write) -> Result<bool> {
     let keys: Vec<u64> =
-        streams::zipf(options.keys, options.skew, 1).take(options.sightings as usize).collect();
+        streams::zipf(options.keys, skew, 1).take(options.sightings as usize).collect();
     let mut truth = Counts::new();
     keys.iter().for_each(|&key| truth.add(key, 1));
 
@@ -115,15 +146,16 @@ pub fn rival(options: &Options, out: &mut impl Write) -> Result<bool> {
         vec![("count-min-sketch".to_owned(), Box::new(theirs))];
     // What spills comes on top, so a little is left for it.
     let counters = bytes as u64 * 95 / 100;
-    for hashes in [3, 4] {
+    for (hashes, pace) in [(3, Pace::Single), (4, Pace::Single), (3, Pace::Batched)] {
         let rows = Rows { width: counters / u64::from(hashes), hashes };
         let rule = Rule::MinimalIncrease;
         let spread = SpectralParameters { items, rows, rule, storage: Storage::Bytes };
         let blocked = Blocked { lines: counters / 64, hashes };
         let blocked = BlockedParameters { items, blocked, rule };
-        let ours = |blueprint: &dyn Blueprint| Ours { filter: blueprint.allocate(Seed(0)) };
-        contenders.push((format!("spectral {hashes}"), Box::new(ours(&spread))));
-        contenders.push((format!("spectral-blocked {hashes}"), Box::new(ours(&blocked))));
+        let ours = |blueprint: &dyn Blueprint| Ours { filter: blueprint.allocate(Seed(0)), pace };
+        let how = if pace == Pace::Batched { ", batched" } else { "" };
+        contenders.push((format!("spectral {hashes}{how}"), Box::new(ours(&spread))));
+        contenders.push((format!("spectral-blocked {hashes}{how}"), Box::new(ours(&blocked))));
     }
 
     let mut times = vec![(Vec::new(), Vec::new()); contenders.len()];
@@ -158,7 +190,11 @@ pub fn rival(options: &Options, out: &mut impl Write) -> Result<bool> {
         let errors = Errors::of(&truth, |key| contender.count(key));
         let [add, look] = [adding, looking].map(|times| Summary::of(times).expect("samples"));
         let ratio = Summary::of_ratios(adding, &times[0].0).expect("samples");
-        let allowed = if name.contains("blocked") { 1.0 } else { 1.5 };
+        let allowed = match &name[..] {
+            "spectral 3" => 1.5,
+            "spectral-blocked 3" => 1.0,
+            _ => f64::INFINITY,
+        };
         let holds = name.starts_with("count")
             || contender.bytes() <= bytes as u64
                 && errors.below == 0
@@ -178,6 +214,6 @@ pub fn rival(options: &Options, out: &mut impl Write) -> Result<bool> {
             if holds { "holds" } else { "FAILS" }.to_owned(),
         ]);
     }
-    write!(out, "{} different keys, skew {}\n{table}", items, options.skew)?;
+    write!(out, "{} different keys, skew {}\n{table}", items, skew)?;
     Ok(all_hold)
 }

@@ -21,7 +21,7 @@ use crate::table::Table;
 #[derive(Debug, Args)]
 pub struct Options {
     /// Key sightings to spend on each line: more of them repeat small lives more often
-    #[arg(long, default_value = "2M", value_parser = quantity::items)]
+    #[arg(long, default_value = "10M", value_parser = quantity::items)]
     sightings: u64,
     /// The most different keys
     #[arg(long, default_value = "1M", value_parser = quantity::items)]
@@ -45,7 +45,7 @@ impl Setting {
     }
 
     fn lives(&self, options: &Options) -> u64 {
-        (options.sightings / (self.keys * self.frequency)).clamp(1, 200)
+        (options.sightings / (self.keys * self.frequency)).clamp(1, 1_000)
     }
 
     fn stream(&self, seed: u64) -> impl Iterator<Item = u64> {

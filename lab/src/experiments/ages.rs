@@ -4,7 +4,7 @@ use lately::plan::{Goal, Limit};
 use lately::{Span, Window};
 
 use crate::experiment::{Allowance, Entrant, Experiment, Kind, last};
-use crate::rivals::{DOUBLE_BUFFER_AT_KNOWN_RATE, ROTATING_FASTBLOOM};
+use crate::rivals::{DOUBLE_BUFFER, ROTATING_FASTBLOOM};
 use crate::slice_by_slice::SLICE_BY_SLICE;
 use crate::stream::{BORDERS, DISTINCT, SWINGS};
 
@@ -31,7 +31,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         name: "time-speed",
         question: "What does it cost not to know the rate?",
         kind: Kind::Race,
-        entrants: &[Entrant::Ours("time-limited"), Entrant::Rival(&DOUBLE_BUFFER_AT_KNOWN_RATE)],
+        entrants: &[Entrant::Ours("time-limited"), Entrant::Rival(&DOUBLE_BUFFER)],
         goal: within,
         stream: &DISTINCT,
         sizes: &[100_000, 1_000_000, 10_000_000],
@@ -43,7 +43,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         name: "time-accuracy",
         question: "Are promises kept when keys return at the borders of span and slack?",
         kind: Kind::Accuracy,
-        entrants: &[Entrant::Catalog, Entrant::Rival(&DOUBLE_BUFFER_AT_KNOWN_RATE)],
+        entrants: &[Entrant::Catalog, Entrant::Rival(&DOUBLE_BUFFER)],
         goal: within,
         stream: &BORDERS,
         sizes: &[10_000, 100_000],

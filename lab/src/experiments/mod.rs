@@ -46,8 +46,9 @@ mod tests {
                 goal.validate().unwrap();
                 let contenders = experiment.contenders(&goal).unwrap();
                 for figure in experiment.figures {
-                    let (Figure::Space { contender, .. } | Figure::Speed { contender, .. }) =
-                        figure;
+                    let (Figure::Space { contender, .. }
+                    | Figure::Memory { contender, .. }
+                    | Figure::Speed { contender, .. }) = figure;
                     let found = contenders.iter().any(|c| c.name() == *contender);
                     assert!(found, "{name} expects a figure of {contender}, who is not in it");
                     let races = experiment.kind == Kind::Race;

@@ -2,7 +2,7 @@
 
 use crate::experiment::{Allowance, Entrant, Experiment, Figure, Kind, last};
 use crate::race::Operation;
-use crate::rivals::{EXACT_WINDOW, ROTATING_FASTBLOOM};
+use crate::rivals::{DOUBLE_BUFFER, EXACT_WINDOW, ROTATING_FASTBLOOM};
 use crate::stream::{BORDERS, DISTINCT};
 
 /// The experiments of this area.
@@ -26,6 +26,21 @@ pub static EXPERIMENTS: &[Experiment] = &[
             operation: Operation::Insert,
             at_most: 1.0,
         }],
+    },
+    Experiment {
+        name: "window-interleaved",
+        question: "Is the interleaved queue as fast as the double buffer, in less memory?",
+        kind: Kind::Race,
+        entrants: &[Entrant::Ours("interleaved"), Entrant::Rival(&DOUBLE_BUFFER)],
+        goal: last,
+        stream: &DISTINCT,
+        sizes: &[1_000_000, 10_000_000],
+        limits: ERRORS,
+        seed: 5,
+        figures: &[
+            Figure::Speed { contender: "interleaved", operation: Operation::Insert, at_most: 1.0 },
+            Figure::Memory { contender: "interleaved", at_most: 0.85 },
+        ],
     },
     Experiment {
         name: "window-memory",

@@ -1,12 +1,10 @@
 //! Time, counted in few bits and one bin after the other.
 //!
-//! A window of n elements is cut into c generations of ceil(n/c) elements each,
-//! counted modulo c + 1. Naor and Yogev end a generation for the whole table at once. We let a
-//! sweep walk over the bins, one *pass* per generation, and a bin's own generation ends when the
-//! sweep reaches
-//! it. An entry then outlives the window by half a generation on average
-//! instead of a whole one, the scan is spread evenly by itself, and whatever
-//! is stored is alive: a lookup need not look at tags.
+//! A window of n elements is cut into c generations of ceil(n/c) elements each, counted modulo
+//! c + 1. Naor and Yogev end a generation for the whole table at once. We let a sweep walk over the
+//! bins, one *pass* per generation, and a bin's own generation ends when the sweep reaches it. An
+//! entry then outlives the window by half a generation on average instead of a whole one, the scan is
+//! spread evenly by itself, and whatever is stored is alive: a lookup need not look at tags.
 //!
 //! Worked example: n = 6, c = 3, two bins, passes of two elements. Bin 0 is swept before
 //! elements 1, 3, 5, ..., bin 1 before 2, 4, 6, .... Element 2 goes to bin 1 and survives

@@ -180,6 +180,14 @@ impl<K: ChunkCode> Chunked<K> {
         self.work
     }
 
+    /// Words of the base array that an access to any counter reads at most, at this moment.
+    pub fn longest_read(&self) -> usize {
+        let bits = |chunk| self.code.measure(&self.words, self.start(chunk));
+        let longest = (0..self.offsets.len()).map(bits).max().unwrap_or(0);
+        // A chunk that begins within a word reaches into one more.
+        longest.div_ceil(64) + 1
+    }
+
     /// Bits in all: base array with its slack, coarse vector, offsets and tables.
     pub fn total_bits(&self) -> u64 {
         8 * self.heap_bytes()

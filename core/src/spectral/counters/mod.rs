@@ -12,7 +12,7 @@
 //! | [`Fixed`] | 8, 16 or 32 | one word |
 //! | [`Bytes`] | 8, more when many counters are large | one word, or two |
 //! | [`Pools`] | 6.4, more when many counters are large | one word, or two |
-//! | [`StringArray`] | its own length, and about 3.5 | two offsets and a string of at most 20 words |
+//! | [`StringArray`] | its own length, and about 3.5 | two offsets and a string of at most 21 words |
 //! | [`Serial`] | its own length, and about 2.5 | the same, code by code |
 
 mod bytes;

@@ -1,0 +1,327 @@
+//! Taking insertions back.
+//!
+//! Of several entries that match a key, the longest goes. The others are prefixes of it, so whoever
+//! it belonged to is still matched by the one that the removed key leaves behind. That is why keys
+//! with the same signature need no second structure, as they do in the paper (section 5): each has an
+//! entry of its own, and it does not matter whose is removed first.
+//!
+//! Entries whose remainder is used up have copies elsewhere; see [`origin`](super::origin).
+
+use super::directory::{Location, prefix};
+use super::field::matches;
+use super::filter::{Growing, MOST_EQUAL, touch_directory};
+use super::origin::{Origin, Origins};
+use super::reshape::{Half, reshaped};
+use super::segment::{BLOCKS, BUCKETS, Block, HEAD, Place, Run, SLOTS, Segment};
+use crate::bits::{Isa, vectorized};
+use crate::dictionary::work::{Uncounted, Work};
+use crate::filter::Removing;
+
+/// Free slots that make a segment smaller.
+const TOO_MANY_FREE: usize = 160;
+
+impl Removing for Growing {
+    /// Only what was inserted may be removed, as often as it was inserted; anything else may take
+    /// away what another key needs. Of a key that was inserted eight times or more, nobody knows how
+    /// often that was, and it stays. A filter that was not built to remove does nothing.
+    fn remove_hash(&mut self, hash: u64) -> bool {
+        if !self.parameters.removing {
+            return false;
+        }
+        vectorized!(self.level, |isa| self.remove(isa, hash))
+    }
+}
+
+/// What can be said of the notes on an origin.
+enum Noted {
+    Times(usize),
+    /// The segment that had them knows nothing any more.
+    Unknown,
+}
+
+/// What became of the note on an entry that is taken back.
+enum Struck {
+    Note,
+    /// There is none: the copy at hand is of an entry taken back before.
+    Leftover,
+    /// There are so many equals, or notes were lost, that nobody knows.
+    Nothing,
+}
+
+impl Growing {
+    #[inline(always)]
+    fn remove<I: Isa>(&mut self, isa: I, hash: u64) -> bool {
+        let at = self.directory.locate(hash);
+        let place = self.place(hash, at.depth);
+        let stride = self.parameters.stride(at.depth);
+        let segment = self.directory.segment_mut(at);
+        if segment.is_blind() {
+            return true;
+        }
+        let Some(longest) = segment.longest_match(isa, stride, place) else { return false };
+        if longest.field == used_up_field(stride) {
+            match self.strike_origin(hash, at) {
+                Struck::Note => {}
+                Struck::Leftover => {
+                    self.directory.segment_mut(at).remove_used_up(isa, stride, place);
+                    return false;
+                }
+                Struck::Nothing => return true,
+            }
+        } else if longest.equal >= MOST_EQUAL {
+            return true;
+        }
+        let segment = self.directory.segment_mut(at);
+        segment.remove_at(stride, place.block, place.bucket, longest.run, longest.at);
+        self.items = self.items.saturating_sub(1);
+        if SLOTS * segment.bins(stride) > segment.count(stride) + TOO_MANY_FREE {
+            self.drop_leftovers(isa, hash, at, &mut Uncounted);
+            let segment = self.directory.segment_mut(at);
+            self.segment_bytes -= segment.heap_bytes();
+            *segment = reshaped(isa, segment, stride);
+            self.segment_bytes += segment.heap_bytes();
+        }
+        true
+    }
+
+    /// Strikes out the note on the latest origin above a hash.
+    fn strike_origin(&mut self, hash: u64, at: Location) -> Struck {
+        for depth in (0..=at.depth).rev() {
+            let origin = Origin::of(hash, depth);
+            match self.noted(origin) {
+                Noted::Times(0) => {}
+                Noted::Times(times) if times < MOST_EQUAL => {
+                    let at = self.directory.locate(origin.first_hash());
+                    if let Some(origins) = self.directory.origins_mut(at) {
+                        origins.strike(origin);
+                    }
+                    return Struck::Note;
+                }
+                Noted::Times(_) | Noted::Unknown => return Struck::Nothing,
+            }
+        }
+        Struck::Leftover
+    }
+
+    fn noted(&self, origin: Origin) -> Noted {
+        let at = self.directory.locate(origin.first_hash());
+        if self.directory.segment(at).is_blind() {
+            return Noted::Unknown;
+        }
+        Noted::Times(self.directory.origins(at).map_or(0, |origins| origins.count(origin)))
+    }
+
+    /// Removes, from the segment of a hash, copies of entries that were taken back elsewhere.
+    pub(super) fn drop_leftovers<I: Isa>(
+        &mut self,
+        isa: I,
+        hash: u64,
+        at: Location,
+        work: &mut impl Work,
+    ) {
+        if !self.parameters.removing {
+            return;
+        }
+        let stride = self.parameters.stride(at.depth);
+        let prefix = prefix(hash, at.depth);
+        let mut used_up = self.directory.segment(at).used_up(isa, stride);
+        // Equal ones come one after the other, and each needs a note of its own.
+        while let Some(&place) = used_up.last() {
+            let copies = used_up.iter().rev().take_while(|&&other| other == place).count();
+            used_up.truncate(used_up.len() - copies);
+            let bucket = Origin::new(prefix, at.depth, place.block, place.bucket);
+            touch_directory(work, 2 * at.depth as usize);
+            let needed = self.needed(bucket);
+            for _ in needed.unwrap_or(copies)..copies {
+                self.directory.segment_mut(at).remove_used_up(isa, stride, place);
+            }
+        }
+    }
+
+    /// Copies that a bucket owes to entries used up there or above; `None` if nobody knows.
+    fn needed(&self, bucket: Origin) -> Option<usize> {
+        let mut sum = 0;
+        for depth in 0..=bucket.depth {
+            let above = Origin { bucket: bucket.bucket >> (bucket.depth - depth), depth };
+            match self.noted(above) {
+                Noted::Times(times) => sum += times,
+                Noted::Unknown => return None,
+            }
+        }
+        Some(sum)
+    }
+
+    /// What is to be noted with the halves of the segment of a hash: what was noted before, and what
+    /// is new.
+    pub(super) fn origins_of_halves(
+        &mut self,
+        hash: u64,
+        at: Location,
+        halves: &[Half; 2],
+    ) -> [Origins; 2] {
+        let depth = at.depth + 1;
+        let parent = prefix(hash, at.depth);
+        let Some(before) = self.directory.origins_mut(at).map(std::mem::take) else {
+            return Default::default();
+        };
+        self.segment_bytes -= before.heap_bytes();
+        let made = [0, 1].map(|side| {
+            let child = parent << 1 | side;
+            let kept = before.live().filter(|origin| origin.first_prefix(depth) == child);
+            let new = halves[side as usize].used_up.iter();
+            let new = new.map(|place| Origin::new(child, depth, place.block, place.bucket));
+            kept.chain(new).collect::<Origins>()
+        });
+        self.segment_bytes += made[0].heap_bytes() + made[1].heap_bytes();
+        made
+    }
+}
+
+/// The longest entry of a segment that matches a hash.
+struct Longest {
+    field: u64,
+    at: usize,
+    run: Run,
+    /// Entries with this field.
+    equal: usize,
+}
+
+/// The field of an entry without a remainder: the one that ends it stands highest.
+fn used_up_field(stride: usize) -> u64 {
+    1 << (stride - 2)
+}
+
+impl Segment {
+    fn longest_match<I: Isa>(&self, isa: I, stride: usize, place: Place) -> Option<Longest> {
+        let run = self.run(isa, stride, self.block(place.block), place.bucket);
+        let fields = || (run.first..run.end).map(|at| (self.field(isa, stride, at), at));
+        let (field, at) = fields()
+            .filter(|&(field, _)| matches(field, place.field))
+            .min_by_key(|(field, _)| field.trailing_zeros())?;
+        let equal = fields().filter(|&(other, _)| other == field).count();
+        Some(Longest { field, at, run, equal })
+    }
+
+    /// All entries without a remainder, in order.
+    pub(super) fn used_up<I: Isa>(&self, isa: I, stride: usize) -> Vec<Place> {
+        let mut found = Vec::new();
+        let used_up = |bin| match self.planes(stride, bin) {
+            [rest @ .., highest] => highest & !rest.iter().fold(0, |any, plane| any | plane),
+            [] => 0,
+        };
+        if (0..self.bins(stride)).all(|bin| used_up(bin) == 0) {
+            return found;
+        }
+        let field = used_up_field(stride);
+        for number in 0..BLOCKS {
+            let block = self.block(number);
+            for bucket in (0..BUCKETS).filter(|&bucket| block.has(bucket)) {
+                let run = self.run(isa, stride, block, bucket);
+                let here = run.parts().map(|(bin, slots)| (used_up(bin) & slots).count_ones());
+                let place = Place { block: number, bucket, field };
+                found.extend((0..here.sum()).map(|_| place));
+            }
+        }
+        found
+    }
+
+    /// Removes an entry without a remainder from its bucket, if there is one.
+    pub(super) fn remove_used_up<I: Isa>(&mut self, isa: I, stride: usize, place: Place) {
+        let run = self.run(isa, stride, self.block(place.block), place.bucket);
+        let mut slots = run.first..run.end;
+        if let Some(at) = slots.find(|&at| self.field(isa, stride, at) == used_up_field(stride)) {
+            self.remove_at(stride, place.block, place.bucket, run, at);
+        }
+    }
+
+    /// Removes the entry in slot `at` of the run of a bucket.
+    fn remove_at(&mut self, stride: usize, number: usize, bucket: u32, run: Run, at: usize) {
+        let end = self.end(stride, number);
+        self.close(stride, at, end);
+        if run.end - run.first == 1 {
+            self.words_mut()[number] &= !Block::bit(bucket);
+        } else if at == run.end - 1 {
+            self.words_mut()[HEAD + (at - 1) / SLOTS * stride] |= 1 << ((at - 1) % SLOTS);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filter::{Filter, Membership};
+    use crate::growing::GrowingParameters;
+    use crate::hash::remix;
+    use crate::window::Time;
+
+    /// Segments of one bin and remainders of three bits, so that many are used up.
+    fn tiny() -> Growing {
+        let parameters = GrowingParameters::with_error(0.3, 1_000, true).unwrap();
+        let remainder_bits = parameters.remainder_bits.map(|bits| bits.min(3));
+        Growing::new(GrowingParameters { bins: 1, remainder_bits, ..parameters })
+    }
+
+    /// Copies in all segments, and how many of them have a note; leftovers dropped on demand.
+    fn copies(filter: &mut Growing, drop: bool) -> (usize, usize) {
+        let (mut copies, mut needed, mut next) = (0, 0, 0);
+        loop {
+            let at = filter.directory.locate(next);
+            if drop {
+                filter.drop_leftovers(crate::bits::Scalar, next, at, &mut Uncounted);
+            }
+            let stride = filter.parameters.stride(at.depth);
+            let segment = filter.directory.segment(at);
+            let mut used_up = segment.used_up(crate::bits::Scalar, stride);
+            copies += used_up.len();
+            used_up.dedup();
+            let prefix = prefix(next, at.depth);
+            let owed = used_up.iter().filter_map(|place| {
+                filter.needed(Origin::new(prefix, at.depth, place.block, place.bucket))
+            });
+            needed += owed.sum::<usize>();
+            let step = (1_u64 << 63) >> at.depth << 1;
+            match next.checked_add(step) {
+                Some(hash) if step != 0 => next = hash,
+                _ => return (copies, needed),
+            }
+        }
+    }
+
+    /// Old keys leave copies in many segments; taken back, all of those go with time.
+    #[test]
+    fn copies_of_what_was_taken_back_are_dropped() {
+        let mut filter = tiny();
+        let hash = |key| remix(key, 1);
+        for key in 0..20_000 {
+            filter.insert_hash(hash(key), Time::ZERO);
+        }
+        let (before, needed) = copies(&mut filter, false);
+        assert!(before == needed && before > 500, "{before} copies, {needed} needed");
+        for key in 0..10_000 {
+            assert!(filter.remove_hash(hash(key)), "{key}");
+        }
+        let (left, needed) = copies(&mut filter, false);
+        assert!(left > needed, "{left} copies, {needed} needed");
+        assert_eq!(copies(&mut filter, true), (needed, needed));
+        assert!((10_000..20_000).all(|key| filter.contains_hash(hash(key), Time::ZERO)));
+        for key in 10_000..20_000 {
+            assert!(filter.remove_hash(hash(key)), "{key}");
+        }
+        assert_eq!(copies(&mut filter, true), (0, 0));
+        assert_eq!((filter.items(), filter.false_positive_rate()), (0, 0.0));
+    }
+
+    /// Whoever removes a key of which only a leftover copy is there is told that there was none.
+    #[test]
+    fn a_leftover_is_nobodys() {
+        let mut filter = tiny();
+        for key in 0..5_000 {
+            filter.insert_hash(remix(key, 2), Time::ZERO);
+        }
+        for key in 0..5_000 {
+            assert!(filter.remove_hash(remix(key, 2)));
+        }
+        let found = (0..5_000).filter(|&key| filter.remove_hash(remix(key, 3))).count();
+        assert_eq!(found, 0);
+    }
+}
