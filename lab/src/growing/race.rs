@@ -154,7 +154,7 @@ fn look_up(
         let absent: Vec<u64> = absent.by_ref().take(STRETCH).collect();
         let present: Vec<u64> =
             chosen.by_ref().take(STRETCH).map(|index| inserted[(index % items) as usize]).collect();
-        for operation in 1..OPERATIONS.len() {
+        for (operation, _) in OPERATIONS.iter().enumerate().skip(1) {
             let count = subjects.len();
             for index in (0..count).map(|index| (index + round) % count) {
                 let subject = &mut subjects[index];
