@@ -16,8 +16,8 @@
 //! need not make up for them.
 //!
 //! Worked example: 1% and ten million items. Segments split at 1024 entries, so the deepest prefix
-//! is 14 bits. Eleven bits of remainder at depths 3 to 14 are 12 times 0.03%, and the depths before
-//! add another 0.03%.
+//! is 14 bits. Ten bits of remainder at depths 3 to 14 are 12 times 0.06%, and the depths before add
+//! another 0.06%.
 
 use super::directory::DEPTHS;
 use super::reshape::bins_for;
