@@ -268,11 +268,6 @@ impl<B: AsRef<[u8]>> Bin<B> {
         isa.get(self.tags(), slot)
     }
 
-    #[inline(always)]
-    pub(super) fn remainder<I: Isa>(&self, isa: I, slot: u64) -> u64 {
-        isa.get(self.remainders(), slot)
-    }
-
     /// Remainder and tag of a slot.
     #[inline(always)]
     pub(super) fn entry<I: Isa>(&self, isa: I, slot: u64) -> (u64, u64) {

@@ -90,8 +90,8 @@ impl Dictionary {
         }
         let mut run: Vec<u64> = Vec::new();
         for slot in slots(head.used()) {
-            let remainder = bin.remainder(Scalar, slot);
-            if run.contains(&remainder) || bin.tag(Scalar, slot) >= tag_limit {
+            let (remainder, tag) = bin.entry(Scalar, slot);
+            if run.contains(&remainder) || tag >= tag_limit {
                 return None;
             }
             run.push(remainder);

@@ -308,10 +308,8 @@ impl Dictionary {
             let mut buckets = head.buckets();
             let mut bucket = buckets.next().unwrap_or(0);
             for slot in slots(head.used()) {
-                entries.push((
-                    Place { bin: number, bucket, remainder: bin.remainder(isa, slot) },
-                    bin.tag(isa, slot),
-                ));
+                let (remainder, tag) = bin.entry(isa, slot);
+                entries.push((Place { bin: number, bucket, remainder }, tag));
                 if head.ends & slot != 0 {
                     bucket = buckets.next().unwrap_or(0);
                 }

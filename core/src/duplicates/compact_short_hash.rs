@@ -9,6 +9,7 @@
 //! full, or when a repeat must not refresh its key), so hashes take the `2^h - 1` values above it.
 //! What is not guaranteed: speed. Every operation reads the whole ring.
 
+use super::detector::read_window;
 use super::law::Stream;
 use crate::bits::Packed;
 use crate::blueprint::{Blueprint, Structure, Unfit};
@@ -200,12 +201,8 @@ impl Structure for CompactShortHash {
     }
 
     fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
-        let window = parameters.u64("window")?;
+        let window = read_window(parameters)?;
         let hash_bits = parameters.u32("hash bits")?;
-        if Window::Last(window).validate().is_err() {
-            let expected = "from 1 to 2^48";
-            return Err(Error::Field { field: "window", found: window, expected });
-        }
         if !(2..=64).contains(&hash_bits) {
             let expected = "from 2 to 64";
             return Err(Error::Field { field: "hash bits", found: hash_bits.into(), expected });

@@ -93,7 +93,11 @@ impl Growing {
     #[doc(hidden)]
     #[inline(always)]
     pub fn contains_counted(&self, hash: u64, work: &mut impl Work) -> bool {
-        vectorized!(self.level, |isa| self.contains(isa, hash, self.directory.locate(hash), work))
+        vectorized!(self.level, |isa| {
+            let at = self.directory.locate(hash);
+            prefetch_place(self.directory.segment(at), hash, at.depth);
+            self.contains(isa, hash, at, work)
+        })
     }
 
     #[inline(always)]
@@ -105,7 +109,6 @@ impl Growing {
     fn contains<I: Isa>(&self, isa: I, hash: u64, at: Location, work: &mut impl Work) -> bool {
         touch_directory(work, 1);
         let segment = self.directory.segment(at);
-        prefetch_place(segment, hash, at.depth);
         let place = self.place(hash, at.depth);
         segment.is_blind() || segment.contains(isa, self.parameters.stride(at.depth), place, work)
     }
