@@ -14,8 +14,34 @@ use crate::steps::succeed;
 const REQUIREMENTS: &str = "module/tests/requirements.txt";
 const TESTS: &str = "module/tests";
 
+/// How the module and the command are built.
+#[derive(Clone, Copy)]
+pub enum Build {
+    /// With every assertion, as everything that is tested.
+    Checked,
+    /// As it is shipped.
+    Release,
+}
+
+impl Build {
+    fn profile(self) -> &'static str {
+        match self {
+            Self::Checked => "dev",
+            Self::Release => "release",
+        }
+    }
+
+    fn folder(self) -> PathBuf {
+        target().join(match self {
+            Self::Checked => "debug",
+            Self::Release => "release",
+        })
+    }
+}
+
 /// Everything the module needs, ready to use.
 pub struct Engines {
+    build: Build,
     python: PathBuf,
     /// By name, as in `redis=/usr/bin/redis-server,valkey=...`.
     servers: String,
@@ -23,7 +49,7 @@ pub struct Engines {
 
 impl Engines {
     /// Installs what is missing, and builds the module and the command.
-    pub fn prepare() -> Result<Self> {
+    pub fn prepare(build: Build) -> Result<Self> {
         install_packages()?;
         let environment = environment()?;
         let servers = match std::env::var("LATELY_ENGINES") {
@@ -34,10 +60,10 @@ impl Engines {
                 format!("redis={},valkey={}", redis.display(), valkey.display())
             }
         };
-        let mut build = Command::new("cargo");
-        build.args(["build", "--quiet", "--release"]);
-        succeed(build.args(["--package", "lately-module", "--package", "lately-cli"]))?;
-        Ok(Self { python: environment.join("bin/python"), servers })
+        let mut cargo = Command::new("cargo");
+        cargo.args(["build", "--quiet", "--profile", build.profile()]);
+        succeed(cargo.args(["--package", "lately-module", "--package", "lately-cli"]))?;
+        Ok(Self { build, python: environment.join("bin/python"), servers })
     }
 
     /// The tests of the module on all engines.
@@ -66,8 +92,8 @@ impl Engines {
     /// A command that is told where everything is.
     fn told(&self, mut command: Command) -> Command {
         command
-            .env("LATELY_MODULE", target().join("release/liblately_redis.so"))
-            .env("LATELY_COMMAND", target().join("release/lately"))
+            .env("LATELY_MODULE", self.build.folder().join("liblately_redis.so"))
+            .env("LATELY_COMMAND", self.build.folder().join("lately"))
             .env("LATELY_ENGINES", &self.servers)
             .env("PYTHONDONTWRITEBYTECODE", "1");
         command

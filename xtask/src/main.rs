@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 
-use engines::Engines;
+use engines::{Build, Engines};
 
 const HELP: &str = "\
 Usage: cargo xtask CHORE
@@ -45,9 +45,9 @@ fn run() -> Result<()> {
         ["fuzz"] => fuzz::run(60),
         ["fuzz", seconds] => fuzz::run(seconds.parse().context("seconds must be a number")?),
         ["golden"] => steps::golden(),
-        [engine @ ("redis" | "valkey")] => Engines::prepare()?.play(engine),
-        ["module"] => Engines::prepare()?.test(),
-        ["race"] => Engines::prepare()?.race(),
+        [engine @ ("redis" | "valkey")] => Engines::prepare(Build::Release)?.play(engine),
+        ["module"] => Engines::prepare(Build::Checked)?.test(),
+        ["race"] => Engines::prepare(Build::Release)?.race(),
         ["clicks"] => clicks::write(),
         ["help"] | [] => {
             println!("{HELP}");
