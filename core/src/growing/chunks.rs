@@ -4,6 +4,13 @@
 //! number is the length of i in bits. A chunk is reserved when its first item comes, and not
 //! touched before it is filled, so no push costs more than a few cache lines.
 
+/// Where an item is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct ChunkPlace {
+    offset: u32,
+    chunk: u8,
+}
+
 /// Items in chunks of doubling size.
 #[derive(Debug, Clone)]
 pub(super) struct Chunks<T> {
@@ -26,8 +33,10 @@ impl<T> Chunks<T> {
         (items * size_of::<T>() + self.chunks.capacity() * size_of::<Vec<T>>()) as u64
     }
 
-    pub(super) fn push(&mut self, item: T) {
-        let (chunk, offset) = locate(self.len);
+    /// Appends an item, and says where it is.
+    pub(super) fn push(&mut self, item: T) -> ChunkPlace {
+        let bits = usize::BITS - self.len.leading_zeros();
+        let (chunk, offset) = (bits as usize, self.len - (1 << bits >> 1));
         if offset == 0 {
             self.chunks.reserve_exact(1);
             self.chunks.push(Vec::new());
@@ -35,34 +44,18 @@ impl<T> Chunks<T> {
         }
         self.chunks[chunk].push(item);
         self.len += 1;
+        ChunkPlace { offset: offset as u32, chunk: chunk as u8 }
     }
 
-    /// The item at an offset in a chunk.
     #[inline(always)]
-    pub(super) fn at(&self, chunk: usize, offset: usize) -> &T {
-        &self.chunks[chunk][offset]
+    pub(super) fn at(&self, place: ChunkPlace) -> &T {
+        &self.chunks[usize::from(place.chunk)][place.offset as usize]
     }
 
-    /// The item at an offset in a chunk, to change.
     #[inline(always)]
-    pub(super) fn at_mut(&mut self, chunk: usize, offset: usize) -> &mut T {
-        &mut self.chunks[chunk][offset]
+    pub(super) fn at_mut(&mut self, place: ChunkPlace) -> &mut T {
+        &mut self.chunks[usize::from(place.chunk)][place.offset as usize]
     }
-
-    /// Whether there is an item at an offset in a chunk.
-    pub(super) fn has(&self, chunk: usize, offset: usize) -> bool {
-        self.chunks.get(chunk).is_some_and(|chunk| offset < chunk.len())
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.chunks.iter().flatten()
-    }
-}
-
-/// Chunk and offset of an item.
-fn locate(index: usize) -> (usize, usize) {
-    let bits = usize::BITS - index.leading_zeros();
-    (bits as usize, index - (1 << bits >> 1))
 }
 
 #[cfg(test)]
@@ -72,14 +65,15 @@ mod tests {
     #[test]
     fn items_stay_where_they_are() {
         let mut chunks = Chunks::new();
+        let mut places = Vec::new();
         for i in 0..1000 {
-            chunks.push(i);
+            places.push((chunks.push(i), i));
             assert_eq!(chunks.len(), i + 1);
-            let (chunk, offset) = locate(i);
-            assert!(chunks.has(chunk, offset) && !chunks.has(chunk, offset + 1));
-            assert_eq!(*chunks.at(chunk, offset), i);
         }
-        assert!(chunks.iter().copied().eq(0..1000));
-        assert_eq!(chunks.heap_bytes(), 8 * 1024 + 11 * size_of::<Vec<usize>>() as u64);
+        let first = std::ptr::from_ref(chunks.at(places[0].0));
+        places.extend((1000..2000).map(|i| (chunks.push(i), i)));
+        assert_eq!(std::ptr::from_ref(chunks.at(places[0].0)), first);
+        assert!(places.iter().all(|&(place, i)| *chunks.at(place) == i));
+        assert_eq!(chunks.heap_bytes(), 8 * 2048 + 12 * size_of::<Vec<usize>>() as u64);
     }
 }

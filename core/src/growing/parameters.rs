@@ -19,9 +19,9 @@
 //! is 14 bits. Ten bits of remainder at depths 3 to 14 are 12 times 0.06%, and the depths before add
 //! another 0.06%.
 
-use super::directory::DEPTHS;
+use super::directory::{DEPTHS, Location};
 use super::reshape::bins_for;
-use super::segment::{ADDRESS_CHANCE, HEAD, MOST_BINS, SLOTS, Segment};
+use super::segment::{ADDRESS_CHANCE, MOST_BINS, SLOTS, Segment, words_of};
 use crate::blueprint::Unfit;
 use crate::rate::ErrorRate;
 
@@ -54,7 +54,7 @@ const WIDE_DEPTHS: u32 = 3;
 
 /// Sizes of segments that are considered: smaller ones waste bits on their heads, larger ones time
 /// on moving.
-const BINS: std::ops::RangeInclusive<u32> = 10..=16;
+const BINS: std::ops::RangeInclusive<u32> = 20..=32;
 
 /// Widest remainder: beyond the 64 bits of a hash there is nothing to store.
 const MOST_REMAINDER_BITS: u32 = 48;
@@ -138,9 +138,9 @@ impl GrowingParameters {
 
     /// Bits per item when the expected number is stored, on average over the phases of a segment.
     pub fn bits_per_item(&self) -> f64 {
-        let stride = self.stride(self.expected_depth() as u32);
+        let width = self.width(self.expected_depth() as u32);
         let bits = |entries: f64| {
-            let words = HEAD + bins_for(entries as usize + SLOTS / 4) * stride;
+            let words = words_of(width, bins_for(entries as usize + SLOTS / 4));
             64.0 * words as f64 + DIRECTORY_BITS
         };
         // A segment lives from half of its capacity to all of it.
@@ -150,15 +150,14 @@ impl GrowingParameters {
 
     /// Bytes on the heap when the expected number of items is stored.
     pub fn expected_bytes(&self) -> u64 {
-        let least = 8 * (HEAD + self.stride(0)) as u64;
+        let least = 8 * words_of(self.width(0), 1) as u64;
         least.max((self.expected_items as f64 * self.bits_per_item() / 8.0) as u64)
     }
 
-    /// Words of a bin in a segment of this depth: its ends, and a plane for every bit of remainder
-    /// and for the one that ends it.
+    /// Bits of a field in a segment of this depth: a remainder, and the one that ends it.
     #[inline(always)]
-    pub(super) fn stride(&self, depth: u32) -> usize {
-        usize::from(self.remainder_bits[depth as usize]) + 2
+    pub(super) fn width(&self, depth: u32) -> usize {
+        usize::from(self.remainder_bits[depth as usize]) + 1
     }
 
     /// Whether filters can be built so: every depth has room for what comes from the one before.
@@ -184,7 +183,7 @@ impl GrowingParameters {
 }
 
 /// Bits of the directory for a segment, on average.
-const DIRECTORY_BITS: f64 = 1.5 * 8.0 * (size_of::<Segment>() + 1) as f64;
+const DIRECTORY_BITS: f64 = 1.5 * 8.0 * (size_of::<Segment>() + size_of::<Location>()) as f64;
 
 /// Shares of the depths beyond the expected one; they add up to one.
 fn thinning(beyond: f64) -> f64 {
