@@ -124,10 +124,21 @@ pub fn copy_bits(source: &[u64], from: usize, target: &mut [u64], to: usize, cou
     let mut done = 0;
     while done < count {
         let (word, shift) = ((to + done) / 64, (to + done) % 64);
-        let step = (count - done).min(64 - shift);
-        let bits = BitReader::new(source, from + done).peek(step as u32);
-        target[word] |= bits << shift;
-        done += step;
+        if shift == 0 {
+            let shift = (from + done) % 64;
+            let pairs = source[(from + done) / 64..].windows(2);
+            let words = target[word..].iter_mut().take((count - done) / 64);
+            for (target, pair) in words.zip(pairs) {
+                *target = pair[0] >> shift | pair[1] << 1 << (63 - shift);
+                done += 64;
+            }
+        }
+        let (word, step) = ((to + done) / 64, (count - done).min(64 - shift));
+        if step > 0 {
+            let bits = BitReader::new(source, from + done).peek(step as u32);
+            target[word] |= bits << shift;
+            done += step;
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::hash::reduce;
 
 /// Blocks of a segment; a power of two, so that halves of a segment are blocks of its children.
 pub(super) const BLOCKS: usize = 1 << BLOCK_BITS;
-pub(super) const BLOCK_BITS: u32 = 5;
+pub(super) const BLOCK_BITS: u32 = 6;
 
 /// Buckets of a block: what a word can hold beside the start. Even, so that the halves of a block
 /// are two blocks of a child.

@@ -103,22 +103,18 @@ impl Growing {
         Place::of(hash, depth, self.parameters.remainder_bits[depth as usize].into())
     }
 
-    /// Where the segment of a hash is; starts loading what an operation will look at.
+    /// Where the segment of a hash is; starts loading what a lookup reads, or what an insertion moves.
     #[inline(always)]
-    fn locate_ahead(&self, hash: u64) -> Location {
+    fn locate_ahead(&self, hash: u64, inserts: bool) -> Location {
         let at = self.directory.locate(hash);
-        prefetch_place(
-            self.directory.segment(at),
-            hash,
-            at.depth(),
-            self.parameters.width(at.depth()),
-        );
+        let width = self.parameters.width(at.depth());
+        prefetch_place(self.directory.segment(at), hash, at.depth(), width, inserts);
         at
     }
 
     #[inline(always)]
     fn contains_alone<I: Isa>(&self, isa: I, hash: u64, work: &mut impl Work) -> bool {
-        let at = self.locate_ahead(hash);
+        let at = self.locate_ahead(hash, false);
         self.contains(isa, hash, at, work)
     }
 
@@ -138,7 +134,7 @@ impl Growing {
         repeat: Repeat,
         work: &mut impl Work,
     ) -> bool {
-        let at = self.locate_ahead(hash);
+        let at = self.locate_ahead(hash, true);
         self.insert(isa, hash, at, repeat, work)
     }
 
@@ -185,7 +181,7 @@ impl Growing {
         if self.should_split(bins, at.depth()) && self.directory.can_split(at) {
             let parent = std::mem::take(self.directory.segment_mut(at));
             self.segment_bytes -= parent.heap_bytes();
-            let halves = halves(&parent, width, self.parameters.width(at.depth() + 1));
+            let halves = halves(isa, &parent, width, self.parameters.width(at.depth() + 1));
             for (child, half) in halves.iter().enumerate() {
                 self.segment_bytes += half.segment.heap_bytes();
                 touch(work, ELSEWHERE << child, half.segment.words().len());
@@ -270,7 +266,7 @@ impl Membership for Growing {
 
     #[inline]
     fn prefetch_hash(&self, hash: u64) {
-        self.locate_ahead(hash);
+        self.locate_ahead(hash, true);
     }
 
     fn insert_hashes(&mut self, hashes: &[u64], _now: Time, new: &mut [bool]) {
@@ -287,7 +283,7 @@ impl Membership for Growing {
             let mut locations = [Location::default(); BATCH];
             for (hashes, seen) in hashes.chunks(BATCH).zip(seen.chunks_mut(BATCH)) {
                 for (&hash, at) in hashes.iter().zip(&mut locations) {
-                    *at = self.locate_ahead(hash);
+                    *at = self.locate_ahead(hash, false);
                 }
                 for ((&hash, &at), seen) in hashes.iter().zip(&locations).zip(seen) {
                     *seen = self.contains(isa, hash, at, &mut Uncounted);
@@ -354,9 +350,10 @@ impl Structure for Growing {
     }
 }
 
-/// Starts loading the block of a hash, and where its entries are if all are spread evenly.
+/// Starts loading the block of a hash, and where its entries are if all are spread evenly; also the
+/// next ones if they will move.
 #[inline(always)]
-fn prefetch_place(segment: &Segment, hash: u64, depth: u32, width: usize) {
+fn prefetch_place(segment: &Segment, hash: u64, depth: u32, width: usize, moves: bool) {
     let words = segment.words();
     let rest = hash << depth;
     // Of a blind segment nothing sensible, and no harm.
@@ -368,6 +365,9 @@ fn prefetch_place(segment: &Segment, hash: u64, depth: u32, width: usize) {
     let field = words.len().wrapping_add(ends).wrapping_sub(before);
     prefetch(words, field.wrapping_sub(LINE_WORDS / 2));
     prefetch(words, field.wrapping_add(LINE_WORDS / 2));
+    if moves {
+        prefetch(words, field.wrapping_sub(3 * LINE_WORDS / 2));
+    }
 }
 
 /// One part of a word of ends and so many words of fields, in units of 2^-16.

@@ -54,7 +54,7 @@ const WIDE_DEPTHS: u32 = 3;
 
 /// Sizes of segments that are considered: smaller ones waste bits on their heads, larger ones time
 /// on moving.
-const BINS: std::ops::RangeInclusive<u32> = 20..=32;
+const BINS: std::ops::RangeInclusive<u32> = 24..=48;
 
 /// Widest remainder: beyond the 64 bits of a hash there is nothing to store.
 const MOST_REMAINDER_BITS: u32 = 48;

@@ -5,9 +5,12 @@
 //! bucket 2u or 2u + 1 of what is counted from block 2w on. An entry without a remainder goes to
 //! both.
 
+use std::ops::Range;
+
 use super::field::used_up;
-use super::segment::{BLOCKS, BUCKETS, Block, HEAD, Place, SLOTS, Segment};
-use crate::bits::copy_bits;
+use super::segment::{BLOCKS, BUCKETS, Block, HEAD, Outcome, Place, Repeat, SLOTS, Segment};
+use crate::bits::{Isa, copy_bits};
+use crate::dictionary::work::Uncounted;
 
 /// Slots that are free at least when a segment was just made: one after every block, and the last,
 /// which is never taken.
@@ -47,7 +50,9 @@ impl Segment {
                 let next = block.get(at + 1);
                 occupied |= 1 << entry.bucket;
                 segment.set_field(width, start + at, entry.field);
-                segment.set_end(start + at, next.is_none_or(|next| next.bucket != entry.bucket));
+                if next.is_none_or(|next| next.bucket != entry.bucket) {
+                    segment.set_end(start + at);
+                }
             }
             segment.set_block(number, Block::new(start, occupied));
             rest = others;
@@ -77,6 +82,15 @@ impl Segment {
         entries
     }
 
+    /// Stores an entry, whatever else is there.
+    fn store<I: Isa>(&mut self, isa: I, width: usize, place: Place) {
+        let always = Repeat::Store(usize::MAX);
+        if self.insert(isa, width, place, always, &mut Uncounted) == Outcome::Full {
+            *self = self.reshaped(width);
+            self.insert(isa, width, place, always, &mut Uncounted);
+        }
+    }
+
     /// The same entries with as many bins as they need, free slots spread evenly.
     pub(super) fn reshaped(&self, width: usize) -> Self {
         let counts =
@@ -104,42 +118,98 @@ pub(super) struct Half {
 }
 
 /// The two halves of a segment, whose entries have one bit of remainder less.
-pub(super) fn halves(segment: &Segment, width: usize, child_width: usize) -> [Half; 2] {
-    let mut entries: [Vec<Place>; 2] = Default::default();
-    let mut newly_used_up: [Vec<Place>; 2] = Default::default();
-    let mut is_sorted = true;
-    for parent in segment.entries(width) {
-        if parent.field == used_up(width) {
-            // Between those that go on with a zero and those with a one, and first of the latter.
-            is_sorted = false;
-            for bit in [0, 1] {
-                let (side, place) = child(parent, bit, used_up(child_width));
-                entries[side].push(place);
+pub(super) fn halves<I: Isa>(
+    isa: I,
+    segment: &Segment,
+    width: usize,
+    child_width: usize,
+) -> [Half; 2] {
+    isa.vectorize(
+        #[inline(always)]
+        || {
+            let mut everywhere = Vec::new();
+            let mut halves = [0, 1].map(|side| {
+                half(isa, segment, width, child_width, side * BLOCKS / 2, &mut everywhere)
+            });
+            for parent in everywhere {
+                for bit in [0, 1] {
+                    let (side, place) = child(parent, bit, used_up(child_width));
+                    halves[side].segment.store(isa, child_width, place);
+                }
             }
-        } else {
-            let bit = (parent.field >> (width - 1)) as u32;
-            let field = parent.field % used_up(width) << (child_width + 1 - width);
-            let (side, place) = child(parent, bit, field);
-            entries[side].push(place);
+            halves
+        },
+    )
+}
+
+/// The half of a segment that begins with this block, without entries whose remainder is used up:
+/// those are added to the list.
+#[inline(always)]
+fn half<I: Isa>(
+    isa: I,
+    segment: &Segment,
+    width: usize,
+    child_width: usize,
+    first_block: usize,
+    everywhere: &mut Vec<Place>,
+) -> Half {
+    const HALF: u32 = BUCKETS / 2;
+    // A block of the child has half of the buckets of one of the parent.
+    let sources: [Range<usize>; BLOCKS] = std::array::from_fn(|number| {
+        let parent = first_block + number / 2;
+        let block = segment.block(parent);
+        let middle = segment.run(isa, block, HALF).first;
+        match number % 2 {
+            0 => block.start()..middle,
+            _ => middle..segment.end(width, parent),
+        }
+    });
+    let counts = sources.each_ref().map(Range::len);
+    let mut made = Segment::new(child_width, bins_for(counts.iter().sum()));
+    let mut newly_used_up = Vec::new();
+    for (number, (start, source)) in starts(&counts).into_iter().zip(sources).enumerate() {
+        let (parent, upper) = (first_block + number / 2, number % 2 == 1);
+        let mut buckets = segment.block(parent).occupied();
+        if upper {
+            buckets &= u64::MAX << HALF;
+        }
+        let (mut occupied, mut last, mut to) = (0, 0, start);
+        for slot in source {
+            let entry = Place {
+                block: parent as u32,
+                bucket: buckets.trailing_zeros(),
+                field: segment.field(width, slot),
+            };
+            if segment.ends_at(slot) {
+                buckets &= buckets - 1;
+            }
+            if entry.field == used_up(width) {
+                everywhere.push(entry);
+                continue;
+            }
+            let bit = (entry.field >> (width - 1)) as u32;
+            let field = entry.field % used_up(width) << (child_width + 1 - width);
+            let (_, place) = child(entry, bit, field);
+            if to > start && place.bucket != last {
+                made.set_end(to - 1);
+            }
+            made.set_field(child_width, to, field);
+            occupied |= 1 << place.bucket;
+            (last, to) = (place.bucket, to + 1);
             if field == used_up(child_width) {
-                newly_used_up[side].push(place);
+                newly_used_up.push(place);
             }
         }
+        if to > start {
+            made.set_end(to - 1);
+        }
+        made.set_block(number, Block::new(start, occupied));
     }
-    let [lower, upper] = &mut entries;
-    if !is_sorted {
-        let order = |place: &Place| (place.block, place.bucket, place.field);
-        lower.sort_unstable_by_key(order);
-        upper.sort_unstable_by_key(order);
-    }
-    let [lower_used_up, upper_used_up] = newly_used_up;
-    [(lower, lower_used_up), (upper, upper_used_up)].map(|(entries, used_up)| Half {
-        segment: Segment::of_entries(child_width, entries),
-        used_up,
-    })
+    Half { segment: made, used_up: newly_used_up }
 }
 
 /// The half, and the place there, to which the next bit of the remainder leads.
+#[inline(always)]
 fn child(parent: Place, bit: u32, field: u64) -> (usize, Place) {
     let bucket = 2 * parent.bucket + bit;
     let block = 2 * parent.block + bucket / BUCKETS;

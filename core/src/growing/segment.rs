@@ -23,7 +23,7 @@
 //! 2 end a run). Bucket 4 is the second that is occupied, so its run stops at the second end and
 //! starts after the first one. An entry for bucket 2 would go to slot 2, and slot 2 moves to slot 3.
 
-use crate::bits::{Isa, insert_bits_down, insert_bits_up, read_bits, write_bits};
+use crate::bits::{Isa, insert_bits_down, insert_bits_up, write_bits};
 use crate::dictionary::work::Work;
 
 pub(super) use super::address::{
@@ -106,8 +106,9 @@ impl Segment {
         self.words[HEAD + slot / SLOTS] >> (slot % SLOTS) & 1 != 0
     }
 
-    pub(super) fn set_end(&mut self, slot: usize, ends: bool) {
-        write_bits(&mut self.words, SLOTS * HEAD + slot, 1, ends.into());
+    #[inline(always)]
+    pub(super) fn set_end(&mut self, slot: usize) {
+        self.words[HEAD + slot / SLOTS] |= 1 << (slot % SLOTS);
     }
 
     /// The bit after the highest of a slot's field.
@@ -132,7 +133,14 @@ impl Segment {
     fn fields(&self, width: usize, slot: usize) -> u64 {
         let highest = self.field_end(width, slot) - 1;
         let (word, bit) = (highest / 64, highest % 64);
-        self.words[word] << (63 - bit) | self.words[word - 1] >> 1 >> bit
+        let [below, here] = self.pair(word - 1);
+        here << (63 - bit) | below >> 1 >> bit
+    }
+
+    /// A word and the next.
+    #[inline(always)]
+    fn pair(&self, word: usize) -> [u64; 2] {
+        *self.words[word..].first_chunk().expect("fields after ends, and ends before fields")
     }
 
     /// The first slot that does not belong to a block.
@@ -287,7 +295,7 @@ impl Segment {
         if run.end - run.first == 1 {
             self.words[place.block as usize] &= !Block::bit(place.bucket);
         } else if at == run.end - 1 {
-            self.set_end(at - 1, true);
+            self.set_end(at - 1);
         }
     }
 
@@ -322,7 +330,9 @@ impl Segment {
     #[inline(always)]
     fn near_run<I: Isa>(&self, isa: I, block: Block, nth: u32) -> (usize, usize) {
         // Bits beyond the last slot are found only after all ends of the block.
-        let ends = read_bits(&self.words, SLOTS * HEAD + block.start(), 64);
+        let (word, shift) = (HEAD + block.start() / SLOTS, block.start() % SLOTS);
+        let [here, above] = self.pair(word);
+        let ends = here >> shift | above << 1 << (63 - shift);
         let after = |end: u64| (64 - end.leading_zeros()) as usize;
         let selector = 1 << nth;
         (after(isa.deposit(selector >> 1, ends)), after(isa.deposit(selector, ends)))
