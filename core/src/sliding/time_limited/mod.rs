@@ -45,6 +45,7 @@ use sizing::{LEANNESS, UNKNOWN};
 pub use turn::{BEYOND, GROWTH};
 
 mod parameters;
+mod size;
 mod sizing;
 mod slice;
 pub mod turn;
@@ -71,7 +72,7 @@ pub struct TimeLimited {
     /// Bytes of all slices on the heap: known without a walk, because servers ask after every
     /// insertion.
     slices_bytes: u64,
-    /// Keys that came in the last turn, as far as known.
+    /// Keys that came in the last turn, or one more; 0 before the first.
     came: u64,
     /// Room for more keys than that, by how much the number has lately changed.
     jitter: u64,
@@ -90,7 +91,7 @@ impl TimeLimited {
             room: 0,
             slices_bytes: 0,
             target: parameters.expected_generation(),
-            came: parameters.expected_generation(),
+            came: 0,
             jitter: 0,
         };
         filter.make_slices(filter.k());

@@ -1,43 +1,11 @@
 //! One slice of its own size, and the generation in which it was the newest.
 
 use super::TimeLimitedParameters;
+use super::size::SliceSize;
 use crate::bits::{LINE_WORDS, Lines, prefetch};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
-use crate::sliding::slices::{BlockShape, Probe};
-
-/// How large a slice is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SliceSize {
-    pub block: BlockShape,
-    pub blocks: u64,
-}
-
-impl SliceSize {
-    /// The smallest that holds so many keys at this chance of holding another.
-    pub fn for_keys(keys: u64, bits: u32, chance: f64) -> Self {
-        let blocks = BlockShape::WORDS.map(|words| BlockShape { words, bits });
-        let size = |block: BlockShape| Self { block, blocks: block.blocks_for(keys, chance) };
-        let sizes = blocks.into_iter().filter(|block| block.is_valid()).map(size);
-        sizes.min_by_key(|size| (size.words(), size.blocks)).expect("blocks of one word are valid")
-    }
-
-    pub fn bits(&self) -> u64 {
-        64 * self.words()
-    }
-
-    pub fn heap_bytes(&self) -> u64 {
-        Lines::heap_bytes_for(self.lines())
-    }
-
-    fn words(&self) -> u64 {
-        self.blocks.saturating_mul(self.block.words.into())
-    }
-
-    fn lines(&self) -> usize {
-        self.words().div_ceil(LINE_WORDS as u64) as usize
-    }
-}
+use crate::sliding::slices::Probe;
 
 /// A slice.
 #[derive(Debug, Clone)]
@@ -73,7 +41,12 @@ impl Slice {
     pub fn holds(&self, probe: Probe) -> bool {
         let words = self.bits.as_slice().as_flattened();
         let at = self.word_of(probe);
-        probe.hits(&words[at..at + self.size.block.words as usize], self.size.block) != 0
+        match self.size {
+            SliceSize::Blocks(block, _) => {
+                probe.hits(&words[at..at + block.words as usize], block) != 0
+            }
+            SliceSize::Bits(bits) => words[at] >> (probe.block(bits) % 64) & 1 == 1,
+        }
     }
 
     /// Writes a key, and says whether that changed anything.
@@ -81,7 +54,16 @@ impl Slice {
     pub fn insert(&mut self, probe: Probe) -> bool {
         let at = self.word_of(probe);
         let words = self.bits.as_mut_slice().as_flattened_mut();
-        probe.set(&mut words[at..at + self.size.block.words as usize], self.size.block)
+        match self.size {
+            SliceSize::Blocks(block, _) => {
+                probe.set(&mut words[at..at + block.words as usize], block)
+            }
+            SliceSize::Bits(bits) => {
+                let before = words[at];
+                words[at] |= 1 << (probe.block(bits) % 64);
+                words[at] != before
+            }
+        }
     }
 
     #[inline]
@@ -91,12 +73,12 @@ impl Slice {
 
     /// The chance that it holds an unseen key now.
     pub fn chance_now(&self) -> f64 {
-        self.size.block.chance_now(self.words().chunks(self.size.block.words as usize))
+        self.size.chance_now(self.words())
     }
 
     pub fn write(&self, out: &mut Writer) {
-        out.u32(self.size.block.words);
-        out.u64(self.size.blocks);
+        out.u32(self.size.block_words());
+        out.u64(self.size.parts());
         out.u64(self.capacity);
         out.u64(self.received);
         out.u8(self.last.is_some().into());
@@ -111,11 +93,8 @@ impl Slice {
         class: usize,
         clock: u64,
     ) -> Result<Self, Error> {
-        let words = reader.u32("block words")?;
-        let size = SliceSize {
-            block: BlockShape { words, bits: parameters.bits_per_slice },
-            blocks: reader.u64("blocks")?,
-        };
+        let block_words = reader.u32("block words")?;
+        let parts = reader.u64("blocks")?;
         let capacity = reader.u64("capacity")?;
         let received = reader.u64_at_most("received", capacity, "at most the capacity")?;
         let used = reader.u8("used")?;
@@ -128,13 +107,18 @@ impl Slice {
                 return Err(Error::Field { field: "used", found: used.into(), expected });
             }
         };
-        if !size.block.is_valid() || size.blocks == 0 {
-            let expected = "1, 2, 4 or 8, and at least one block";
-            return Err(Error::Field { field: "block words", found: words.into(), expected });
-        }
+        let Some(size) = SliceSize::of_parts(block_words, parts, parameters.bits_per_slice) else {
+            let expected = "1, 2, 4 or 8, or 0 for single bits, and at least one of them";
+            return Err(Error::Field { field: "block words", found: block_words.into(), expected });
+        };
         let words = reader.words("slice", size.words())?;
+        let unused = 64 * size.words() - size.bits();
+        if let Some(&last) = words.last().filter(|last| unused > last.leading_zeros().into()) {
+            let expected = "zero beyond the last bit";
+            return Err(Error::Field { field: "slice", found: last, expected });
+        }
         // The margin is for another machine's rounding.
-        if size.block.chance(capacity, size.blocks) > parameters.slice_chance * 1.000_001 {
+        if size.chance(capacity) > parameters.slice_chance * 1.000_001 {
             let expected = "within the size of the slice";
             return Err(Error::Field { field: "capacity", found: capacity, expected });
         }
@@ -147,8 +131,12 @@ impl Slice {
         &self.bits.as_slice().as_flattened()[..self.size.words() as usize]
     }
 
+    /// The word of the key, or the first of its block.
     #[inline]
     fn word_of(&self, probe: Probe) -> usize {
-        probe.block(self.size.blocks) * self.size.block.words as usize
+        match self.size {
+            SliceSize::Blocks(block, blocks) => probe.block(blocks) * block.words as usize,
+            SliceSize::Bits(bits) => probe.block(bits) / 64,
+        }
     }
 }

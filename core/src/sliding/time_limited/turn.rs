@@ -12,7 +12,8 @@
 //! `1/4 + 1/8 + ...`, and all together err at most `(l + 2.5) p^k` often.
 
 use super::TimeLimited;
-use super::slice::{Slice, SliceSize};
+use super::size::SliceSize;
+use super::slice::Slice;
 
 /// A generation is made for at most so many times the keys of the one before: more would leave room
 /// unused for longer when a burst ends, less would make more generations, and each is asked.
@@ -68,12 +69,14 @@ impl TimeLimited {
             let in_a_turn = in_a_turn.div_ceil(elapsed.max(1).into());
             in_a_turn.min(u128::from(GROWTH * self.received)) as u64
         };
-        // Room for twice as many more as the number has lately changed by from turn to turn, lest
-        // every other generation be full just before its time; but for one more or less, which any
-        // steady rate brings, room for one.
-        let change = (2 * came.abs_diff(self.came)).max(1) - 1;
-        let change = change.max(self.jitter.saturating_mul(3) / 4);
-        self.jitter = change.min(came / 8).max(1);
+        // One key less is no change, any steady rate brings it: there is room for the larger number.
+        let came = if came + 1 == self.came { self.came } else { came };
+        // But room for twice as many more as the number has lately changed by from turn to turn,
+        // lest every other generation be full just before its time. What was only expected is not
+        // a number to compare with.
+        let before = if self.came == 0 { came } else { self.came };
+        let change = 2 * came.abs_diff(before).saturating_sub(1);
+        self.jitter = change.max(self.jitter.saturating_mul(3) / 4).min(came / 8);
         self.came = came;
         let wanted = came + self.jitter;
         // A lull halves the target, no more: rates that swing faster than that find slices ready.
