@@ -28,8 +28,6 @@
 //! What is not guaranteed: memory, which follows the stream, and a bounded worst case: making a
 //! slice takes time linear in its size.
 
-use std::collections::VecDeque;
-
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
@@ -54,15 +52,14 @@ pub mod turn;
 #[derive(Debug, Clone)]
 pub struct TimeLimited {
     parameters: TimeLimitedParameters,
-    /// Newest first, at least k; classes go down from one to the next, in a circle. In one piece
-    /// between turns, so that finding one by its age takes no detour.
-    slices: VecDeque<Slice>,
-    /// The longest that a generation lasts, in milliseconds: a division that no insertion repeats.
-    turn_millis: u64,
+    /// Newest first, at least k; classes go down from one to the next, in a circle.
+    slices: Vec<Slice>,
     /// The latest time of any insertion.
     clock: u64,
     /// When this generation began; never after the clock.
     began: u64,
+    /// When it is over, or the oldest slice expires: at most one comparison per insertion.
+    due: u64,
     /// Insertions in this generation that changed a bit; at most `room`.
     received: u64,
     /// How many it may receive.
@@ -83,10 +80,10 @@ impl TimeLimited {
     pub fn new(parameters: TimeLimitedParameters) -> Self {
         let mut filter = Self {
             parameters,
-            slices: VecDeque::new(),
-            turn_millis: parameters.turn_millis(),
+            slices: Vec::new(),
             clock: 0,
             began: 0,
+            due: 0,
             received: 0,
             room: 0,
             slices_bytes: 0,
@@ -95,6 +92,7 @@ impl TimeLimited {
             jitter: 0,
         };
         filter.make_slices(filter.k());
+        filter.measure_slices();
         filter
     }
 
@@ -125,7 +123,7 @@ impl TimeLimited {
 
     #[inline]
     fn contains(&self, hash: u64, now: u64) -> bool {
-        let slices = self.slices.as_slices().0;
+        let slices = &self.slices[..];
         let windows = slices.len() + 1 - self.k();
         let is_live = |window| self.is_live(window, now);
         // The walk mostly stays within a class.
@@ -145,8 +143,8 @@ impl TimeLimited {
     #[inline]
     fn advance(&mut self, now: Time) {
         self.clock = self.clock.max(now.millis());
-        if self.received == self.room || self.clock - self.began >= self.turn_millis {
-            self.turn();
+        if self.received == self.room || self.clock >= self.due {
+            self.move_on();
         }
     }
 
@@ -154,7 +152,7 @@ impl TimeLimited {
     fn insert(&mut self, hash: u64) {
         let mut changed = false;
         let k = self.k();
-        let newest = &mut self.slices.as_mut_slices().0[..k];
+        let newest = &mut self.slices[..k];
         for slice in &mut *newest {
             changed |= slice.insert(Probe::new(hash, slice.class));
         }
@@ -190,7 +188,7 @@ impl Membership for TimeLimited {
     #[inline]
     fn prefetch_hash(&self, hash: u64) {
         // Where an insertion writes, ...
-        let (newest, others) = self.slices.as_slices().0.split_at(self.k() - 1);
+        let (newest, others) = self.slices.split_at(self.k() - 1);
         for slice in newest {
             slice.prefetch(Probe::new(hash, slice.class));
         }
@@ -280,18 +278,19 @@ impl Structure for TimeLimited {
             let expected = "at least the slices per key";
             return Err(Error::Field { field: "slices", found: count.into(), expected });
         }
-        let mut slices = VecDeque::new();
+        let mut slices = Vec::new();
         for age in 0..count {
             let class = (newest_class + k - age % k) % k;
-            slices.push_back(Slice::read(payload, &parameters, class as usize, clock)?);
+            slices.push(Slice::read(payload, &parameters, class as usize, clock)?);
         }
-        let (room, slices_bytes) = (0, 0);
+        slices.shrink_to_fit();
+        let (due, room, slices_bytes) = (0, 0, 0);
         let mut filter = Self {
             parameters,
             slices,
-            turn_millis: parameters.turn_millis(),
             clock,
             began,
+            due,
             received,
             room,
             slices_bytes,

@@ -27,6 +27,13 @@ impl SliceSize {
         sizes.min_by_key(|size| (size.bits(), size.parts())).expect("blocks of one word are valid")
     }
 
+    /// How many keys it holds at this chance: at least as many as it was made for, and what whole
+    /// blocks leave room for besides.
+    pub fn capacity(self, made_for: u64, chance: f64) -> u64 {
+        let too_many = least(made_for + 1, |keys| self.chance(keys) > chance);
+        (too_many - 1).max(made_for)
+    }
+
     /// What a snapshot calls blocks of so many words, or bits if these are 0; `None` if keys that
     /// set so many bits cannot use them.
     pub fn of_parts(words: u32, parts: u64, bits: u32) -> Option<Self> {

@@ -31,9 +31,20 @@ pub(super) const LEAST_GENERATION: u64 = 16;
 const HALVINGS_PER_BIT: u32 = 4;
 
 impl TimeLimited {
-    /// Ends the generation and begins the next.
+    /// Does what is due.
     #[cold]
-    pub(super) fn turn(&mut self) {
+    pub(super) fn move_on(&mut self) {
+        let over = self.clock - self.began >= self.parameters.turn_millis();
+        if over || self.received == self.room {
+            self.turn();
+        } else {
+            self.retire(0);
+        }
+        self.measure_slices();
+    }
+
+    /// Ends the generation and begins the next.
+    fn turn(&mut self) {
         if self.received == 0 && self.slices.iter().all(|slice| slice.last.is_none()) {
             // Nothing was ever written: there is nothing to age.
             self.began = self.clock;
@@ -86,7 +97,7 @@ impl TimeLimited {
     }
 
     /// Drops the slices that hold only keys older than the span and will receive no more when the
-    /// others have moved.
+    /// others have moved on by so many positions.
     fn retire(&mut self, moved: usize) {
         let k = self.k();
         let windows = self.slices.len() + 1 - k;
@@ -98,18 +109,28 @@ impl TimeLimited {
     pub(super) fn make_slices(&mut self, count: usize) {
         let k = self.k();
         let chance = self.next_chance();
+        // Numbers that return to what they were find their place again, and no spare one.
+        self.slices.shrink_to(self.slices.len() + count);
+        self.slices.reserve_exact(count);
         for position in (0..count).rev() {
-            let capacity = self.capacity_at(position);
-            let size = SliceSize::for_keys(capacity, self.parameters.bits_per_slice, chance);
-            let class = self.slices.front().map_or(0, |newest| (newest.class + 1) % k);
-            self.slices.push_front(Slice::new(size, capacity, class));
+            let keys = self.capacity_at(position);
+            let size = SliceSize::for_keys(keys, self.parameters.bits_per_slice, chance);
+            let class = self.slices.first().map_or(0, |newest| (newest.class + 1) % k);
+            self.slices.insert(0, Slice::new(size, size.capacity(keys, chance), class));
         }
-        self.measure_slices();
     }
 
-    /// Finds how much room the generation has, and how large all slices are.
+    /// Finds how much room the generation has, when something is due, and how large all slices
+    /// are.
     pub(super) fn measure_slices(&mut self) {
-        self.slices.make_contiguous();
+        let oldest = self.slices.len() - self.k();
+        let expires = match self.slices[oldest].last {
+            // The newest stay, expired or not.
+            _ if oldest == 0 => u64::MAX,
+            Some(last) => last.saturating_add(self.parameters.span.millis()).saturating_add(1),
+            None => 0,
+        };
+        self.due = self.began.saturating_add(self.parameters.turn_millis()).min(expires);
         self.room = self.room_after(0);
         self.slices_bytes = self.slices.iter().map(|slice| slice.size().heap_bytes()).sum();
     }
