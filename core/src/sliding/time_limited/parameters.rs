@@ -1,8 +1,8 @@
 //! The parameters of the time-limited filter, and its formulas.
 
 use super::TimeLimited;
-use super::sizing::{CHANCES, MOST_TURNS};
 use super::size::SliceSize;
+use super::sizing::{CHANCES, MOST_TURNS};
 use super::slice::Slice;
 use super::turn::{BEYOND, LEAST_GENERATION};
 use crate::blueprint::{Blueprint, Structure};

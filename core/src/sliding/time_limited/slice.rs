@@ -1,8 +1,8 @@
 //! One slice of its own size, and the generation in which it was the newest.
 
 use super::TimeLimitedParameters;
-use super::size::SliceSize;
-use crate::bits::{LINE_WORDS, Lines, prefetch};
+use super::size::{Place, SliceSize};
+use crate::bits::{Aligned, prefetch};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::sliding::slices::Probe;
@@ -10,7 +10,7 @@ use crate::sliding::slices::Probe;
 /// A slice.
 #[derive(Debug, Clone)]
 pub struct Slice {
-    bits: Lines,
+    words: Aligned<u64>,
     size: SliceSize,
     /// Which probe of a key is for this slice, below k.
     pub class: usize,
@@ -25,7 +25,8 @@ pub struct Slice {
 impl Slice {
     /// An empty slice.
     pub fn new(size: SliceSize, capacity: u64, class: usize) -> Self {
-        Self { bits: Lines::new(size.lines()), size, class, capacity, received: 0, last: None }
+        let words = Aligned::new(size.words() as usize);
+        Self { words, size, class, capacity, received: 0, last: None }
     }
 
     pub fn size(&self) -> SliceSize {
@@ -39,51 +40,49 @@ impl Slice {
 
     #[inline]
     pub fn holds(&self, probe: Probe) -> bool {
-        let words = self.bits.as_slice().as_flattened();
-        let at = self.word_of(probe);
-        match self.size {
-            SliceSize::Blocks(block, _) => {
-                probe.hits(&words[at..at + block.words as usize], block) != 0
+        match self.size.place(probe) {
+            Place::Block(at, block) => {
+                probe.hits(self.words.range(at..at + block.words as usize), block) != 0
             }
-            SliceSize::Bits(bits) => words[at] >> (probe.block(bits) % 64) & 1 == 1,
+            Place::Bit(at, bit) => self.words.item(at) & bit != 0,
         }
     }
 
     /// Writes a key, and says whether that changed anything.
     #[inline]
     pub fn insert(&mut self, probe: Probe) -> bool {
-        let at = self.word_of(probe);
-        let words = self.bits.as_mut_slice().as_flattened_mut();
-        match self.size {
-            SliceSize::Blocks(block, _) => {
-                probe.set(&mut words[at..at + block.words as usize], block)
+        match self.size.place(probe) {
+            Place::Block(at, block) => {
+                probe.set(self.words.range_mut(at..at + block.words as usize), block)
             }
-            SliceSize::Bits(bits) => {
-                let before = words[at];
-                words[at] |= 1 << (probe.block(bits) % 64);
-                words[at] != before
+            Place::Bit(at, bit) => {
+                let word = self.words.item_mut(at);
+                let changed = *word & bit == 0;
+                *word |= bit;
+                changed
             }
         }
     }
 
     #[inline]
     pub fn prefetch(&self, probe: Probe) {
-        prefetch(self.bits.as_slice(), self.word_of(probe) / LINE_WORDS);
+        let (Place::Block(at, _) | Place::Bit(at, _)) = self.size.place(probe);
+        prefetch(self.words.as_slice(), at);
     }
 
     /// The chance that it holds an unseen key now.
     pub fn chance_now(&self) -> f64 {
-        self.size.chance_now(self.words())
+        self.size.chance_now(self.words.as_slice())
     }
 
     pub fn write(&self, out: &mut Writer) {
         out.u32(self.size.block_words());
-        out.u64(self.size.parts());
+        out.u64(self.size.bits());
         out.u64(self.capacity);
         out.u64(self.received);
         out.u8(self.last.is_some().into());
         out.u64(self.last.unwrap_or(0));
-        out.words(self.words());
+        out.words(self.words.as_slice());
     }
 
     /// Reads what [`write`](Self::write) wrote, and believes no capacity that the size belies.
@@ -94,7 +93,7 @@ impl Slice {
         clock: u64,
     ) -> Result<Self, Error> {
         let block_words = reader.u32("block words")?;
-        let parts = reader.u64("blocks")?;
+        let bits = reader.u64("bits")?;
         let capacity = reader.u64("capacity")?;
         let received = reader.u64_at_most("received", capacity, "at most the capacity")?;
         let used = reader.u8("used")?;
@@ -107,8 +106,8 @@ impl Slice {
                 return Err(Error::Field { field: "used", found: used.into(), expected });
             }
         };
-        let Some(size) = SliceSize::of_parts(block_words, parts, parameters.bits_per_slice) else {
-            let expected = "1, 2, 4 or 8, or 0 for single bits, and at least one of them";
+        let Some(size) = SliceSize::of_bits(block_words, bits, parameters.bits_per_slice) else {
+            let expected = "1, 2, 4 or 8, or 0 for single bits, of which the bits can be made";
             return Err(Error::Field { field: "block words", found: block_words.into(), expected });
         };
         let words = reader.words("slice", size.words())?;
@@ -123,20 +122,7 @@ impl Slice {
             return Err(Error::Field { field: "capacity", found: capacity, expected });
         }
         let mut slice = Self { received, last, ..Self::new(size, capacity, class) };
-        slice.bits.as_mut_slice().as_flattened_mut()[..words.len()].copy_from_slice(&words);
+        slice.words.as_mut_slice().copy_from_slice(&words);
         Ok(slice)
-    }
-
-    fn words(&self) -> &[u64] {
-        &self.bits.as_slice().as_flattened()[..self.size.words() as usize]
-    }
-
-    /// The word of the key, or the first of its block.
-    #[inline]
-    fn word_of(&self, probe: Probe) -> usize {
-        match self.size {
-            SliceSize::Blocks(block, blocks) => probe.block(blocks) * block.words as usize,
-            SliceSize::Bits(bits) => probe.block(bits) / 64,
-        }
     }
 }

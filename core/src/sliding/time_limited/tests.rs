@@ -38,8 +38,9 @@ fn the_example_of_the_documentation() {
     }
 }
 
-/// Streams that leap, swing, grow and burst: the error computed from what is stored never exceeds
-/// the promise by more than the luck of one filter, and on the average of several not at all.
+/// Streams that leap, swing, grow and burst: the error computed from what is stored keeps the
+/// promise on the average of several filters, at their worst moments too, and no small filter is
+/// much unluckier than that: its error has a standard deviation of up to an eighth of the promise.
 #[test]
 fn the_error_is_kept_at_every_rate() {
     let leap = |i: u64| if i < 2_000 { 10.0 } else { 0.01 };
@@ -73,16 +74,19 @@ fn the_error_is_kept_at_every_rate() {
         ];
         for (name, step) in streams.iter_mut().enumerate() {
             let mut sums = [0.0; 12];
+            // The worst moments are those before a turn, when the generation is full.
+            let mut worst = [(0.0, 0.0); 12];
             for seed in 0..5 {
                 let mut filter = TimeLimited::new(parameters);
                 let mut t = 0.0;
                 for i in 0..30_000 {
                     t += step(i, t);
                     filter.insert_hash(remix(i, seed), Time::from_millis(HOUR + t as u64));
-                    // The worst moments are those before a turn, when the generation is full.
                     if filter.received + 1 == filter.room {
                         let now = filter.false_positive_rate();
-                        assert!(now <= 1.2 * rate, "{rate}, stream {name}, key {i}: {now}");
+                        assert!(now <= 1.7 * rate, "{rate}, stream {name}, key {i}: {now}");
+                        let (sum, count) = &mut worst[i as usize / 2_500];
+                        (*sum, *count) = (*sum + now, *count + 1.0);
                     }
                     if i % 2_500 == 2_499 {
                         sums[i as usize / 2_500] += filter.false_positive_rate();
@@ -90,6 +94,8 @@ fn the_error_is_kept_at_every_rate() {
                 }
             }
             assert!(sums.iter().all(|sum| *sum <= 5.0 * rate), "{rate}, stream {name}: {sums:?}");
+            let kept = |&(sum, count): &(f64, f64)| sum <= count * rate;
+            assert!(worst.iter().all(kept), "{rate}, stream {name}: {worst:?}");
         }
     }
 }
