@@ -15,13 +15,16 @@
 //!   when the stream slows down, and none of them expires. Now a key leaves no trace k turns after
 //!   its span: that is the slack.
 //! - Expiry is by generation, at the time of the question. Nothing needs to be inserted for a key to
-//!   expire, and the newest slices expire like all others.
+//!   expire, and the newest slices expire like all others. Expired slices go with the next insertion,
+//!   not with the next turn.
 //! - The error is kept at the worst moment, not only at a steady rate: while more windows are live
 //!   than there is room for, each new one gets half the chance of the one before (see [`turn`]).
 //! - When the rate outgrows all k slices, all are replaced at once; windows that no key was written
 //!   to are never asked. Then a leap by 1000 costs 5 generations, not k of them for each step.
 //! - Memory follows what came, not what a rate measured over a millisecond suggests: a generation is
 //!   made for at most [`GROWTH`] times the keys of the last.
+//! - A slice is as small as its keys allow, to the bit if a key sets one bit of it, else to a block
+//!   of the fitting size (see `size`).
 //! - An insertion that changes no bit takes no room: a key repeated for ever costs nothing.
 //! - With the stream calm, slices are retired down to k (section 8 leaves it open).
 //!
