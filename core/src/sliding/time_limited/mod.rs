@@ -72,7 +72,7 @@ pub struct TimeLimited {
     /// Bytes of all slices on the heap: known without a walk, because servers ask after every
     /// insertion.
     slices_bytes: u64,
-    /// Keys that came in the last turn, or one more; 0 before the first.
+    /// Keys that came in the last turn, or a few more; 0 before the first.
     came: u64,
     /// Room for more keys than that, by how much the number has lately changed.
     jitter: u64,

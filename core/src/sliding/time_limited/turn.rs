@@ -26,6 +26,10 @@ pub const BEYOND: f64 = 2.5;
 /// Smaller generations would cost more in bookkeeping than they save.
 pub(super) const LEAST_GENERATION: u64 = 16;
 
+/// A turn that brings less than the one before by a key, or by one in so many, is as good as the one
+/// before: any steady rate brings such turns, and so do keys that change no bit.
+const UNCHANGED: u64 = 128;
+
 /// At most so many halvings per bit that a key sets: beyond, slices would be mostly empty. With the
 /// growth of generations this is out of reach of any stream, for all but the smallest k and b.
 const HALVINGS_PER_BIT: u32 = 4;
@@ -80,8 +84,9 @@ impl TimeLimited {
             let in_a_turn = in_a_turn.div_ceil(elapsed.max(1).into());
             in_a_turn.min(u128::from(GROWTH * self.received)) as u64
         };
-        // One key less is no change, any steady rate brings it: there is room for the larger number.
-        let came = if came + 1 == self.came { self.came } else { came };
+        // A little less is no change: there is room for the larger number.
+        let little = (came / UNCHANGED).max(1);
+        let came = if (came..=came + little).contains(&self.came) { self.came } else { came };
         // But room for twice as many more as the number has lately changed by from turn to turn,
         // lest every other generation be full just before its time. What was only expected is not
         // a number to compare with.
