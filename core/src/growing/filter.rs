@@ -1,10 +1,10 @@
 //! The growing filter: a directory of segments, and the rule by which they grow.
 
-use super::directory::{Directory, Kept, Location};
+use super::directory::{Directory, Kept, Location, prefix};
 use super::origin::Origins;
 use super::parameters::{GrowingParameters, SPLIT_FROM, UNKNOWN_ITEMS};
 use super::reshape::{bins_for, halves};
-use super::segment::{BLOCK_BITS, HEAD, MOST_BINS, Outcome, Place, Repeat, Segment, touch};
+use super::segment::{BLOCK_BITS, HEAD, MOST_BINS, Outcome, Place, Repeat, SLOTS, Segment, touch};
 use super::state;
 use crate::bits::{Isa, LINE_WORDS, Level, Scalar, prefetch, vectorized};
 use crate::blueprint::{Blueprint, Structure, Unfit};
@@ -178,7 +178,7 @@ impl Growing {
         let entries = segment.count(width);
         let bins = bins_for(entries);
         touch(work, 0, segment.words().len());
-        if self.should_split(bins, at.depth()) && self.directory.can_split(at) {
+        if self.should_split(bins, hash, at.depth()) && self.directory.can_split(at) {
             let parent = std::mem::take(self.directory.segment_mut(at));
             self.segment_bytes -= parent.heap_bytes();
             let halves = halves(isa, &parent, width, self.parameters.width(at.depth() + 1));
@@ -205,10 +205,10 @@ impl Growing {
         self.make_entries(work);
     }
 
-    /// Whether a segment that needs so many bins is better split.
-    fn should_split(&self, bins: usize, depth: u32) -> bool {
-        let most = self.parameters.bins as usize;
-        let usual = self.items as f64 * (-f64::from(depth)).exp2() / self.parameters.capacity();
+    /// Whether the segment of a hash, which needs so many bins, is better split.
+    fn should_split(&self, bins: usize, hash: u64, depth: u32) -> bool {
+        let most = self.parameters.bins_of(prefix(hash, depth), depth);
+        let usual = self.items as f64 * (-f64::from(depth)).exp2() / (most * SLOTS) as f64;
         bins > most && (usual > SPLIT_FROM || bins > 2 * most)
     }
 
