@@ -4,13 +4,6 @@
 //! number is the length of i in bits. A chunk is reserved when its first item comes, and not
 //! touched before it is filled, so no push costs more than a few cache lines.
 
-/// Where an item is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct ChunkPlace {
-    offset: u32,
-    chunk: u8,
-}
-
 /// Items in chunks of doubling size.
 #[derive(Debug, Clone)]
 pub(super) struct Chunks<T> {
@@ -33,8 +26,8 @@ impl<T> Chunks<T> {
         (items * size_of::<T>() + self.chunks.capacity() * size_of::<Vec<T>>()) as u64
     }
 
-    /// Appends an item, and says where it is.
-    pub(super) fn push(&mut self, item: T) -> ChunkPlace {
+    /// Appends an item, and returns its chunk and offset.
+    pub(super) fn push(&mut self, item: T) -> (u8, u32) {
         let bits = usize::BITS - self.len.leading_zeros();
         let (chunk, offset) = (bits as usize, self.len - (1 << bits >> 1));
         if offset == 0 {
@@ -44,17 +37,17 @@ impl<T> Chunks<T> {
         }
         self.chunks[chunk].push(item);
         self.len += 1;
-        ChunkPlace { offset: offset as u32, chunk: chunk as u8 }
+        (chunk as u8, offset as u32)
     }
 
     #[inline(always)]
-    pub(super) fn at(&self, place: ChunkPlace) -> &T {
-        &self.chunks[usize::from(place.chunk)][place.offset as usize]
+    pub(super) fn at(&self, chunk: u8, offset: u32) -> &T {
+        &self.chunks[usize::from(chunk)][offset as usize]
     }
 
     #[inline(always)]
-    pub(super) fn at_mut(&mut self, place: ChunkPlace) -> &mut T {
-        &mut self.chunks[usize::from(place.chunk)][place.offset as usize]
+    pub(super) fn at_mut(&mut self, chunk: u8, offset: u32) -> &mut T {
+        &mut self.chunks[usize::from(chunk)][offset as usize]
     }
 }
 
@@ -70,10 +63,10 @@ mod tests {
             places.push((chunks.push(i), i));
             assert_eq!(chunks.len(), i + 1);
         }
-        let first = std::ptr::from_ref(chunks.at(places[0].0));
+        let first = std::ptr::from_ref(chunks.at(0, 0));
         places.extend((1000..2000).map(|i| (chunks.push(i), i)));
-        assert_eq!(std::ptr::from_ref(chunks.at(places[0].0)), first);
-        assert!(places.iter().all(|&(place, i)| *chunks.at(place) == i));
+        assert_eq!(std::ptr::from_ref(chunks.at(0, 0)), first);
+        assert!(places.iter().all(|&((chunk, offset), i)| *chunks.at(chunk, offset) == i));
         assert_eq!(chunks.heap_bytes(), 8 * 2048 + 12 * size_of::<Vec<usize>>() as u64);
     }
 }

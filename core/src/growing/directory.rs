@@ -14,7 +14,7 @@
 //! insertion pays for that, the next table is made a few entries at a time, ahead of need, and takes
 //! over when it is complete.
 
-use super::chunks::{ChunkPlace, Chunks};
+use super::chunks::Chunks;
 use super::origin::Origins;
 use super::segment::Segment;
 
@@ -35,7 +35,8 @@ const MOST_BELOW: u32 = 8;
 /// Where the segment of a hash is.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Location {
-    at: ChunkPlace,
+    offset: u32,
+    chunk: u8,
     depth: u8,
 }
 
@@ -81,7 +82,8 @@ impl Directory {
         let mut table = Vec::with_capacity(1 << length);
         let (mut segments, mut origins) = (Chunks::new(), notes.then(Chunks::new));
         for kept in kept {
-            let at = Location { at: segments.push(kept.segment), depth: kept.depth as u8 };
+            let (chunk, offset) = segments.push(kept.segment);
+            let at = Location { offset, chunk, depth: kept.depth as u8 };
             table.resize(table.len() + (1 << (length - kept.depth)), at);
             if let Some(notes) = &mut origins {
                 notes.push(kept.origins);
@@ -119,22 +121,22 @@ impl Directory {
 
     #[inline(always)]
     pub(super) fn segment(&self, at: Location) -> &Segment {
-        self.segments.at(at.at)
+        self.segments.at(at.chunk, at.offset)
     }
 
     #[inline(always)]
     pub(super) fn segment_mut(&mut self, at: Location) -> &mut Segment {
-        self.segments.at_mut(at.at)
+        self.segments.at_mut(at.chunk, at.offset)
     }
 
     /// What is noted with a segment.
     pub(super) fn origins(&self, at: Location) -> Option<&Origins> {
-        self.origins.as_ref().map(|notes| notes.at(at.at))
+        self.origins.as_ref().map(|notes| notes.at(at.chunk, at.offset))
     }
 
     /// What is noted with a segment, to change.
     pub(super) fn origins_mut(&mut self, at: Location) -> Option<&mut Origins> {
-        self.origins.as_mut().map(|notes| notes.at_mut(at.at))
+        self.origins.as_mut().map(|notes| notes.at_mut(at.chunk, at.offset))
     }
 
     /// Whether a segment can be split now.
@@ -155,13 +157,14 @@ impl Directory {
     ) -> usize {
         let ([lower, upper], [lower_notes, upper_notes]) = (halves, origins);
         *self.segment_mut(at) = lower;
-        let upper = self.segments.push(upper);
+        let (chunk, offset) = self.segments.push(upper);
         if let Some(notes) = &mut self.origins {
-            *notes.at_mut(at.at) = lower_notes;
+            *notes.at_mut(at.chunk, at.offset) = lower_notes;
             notes.push(upper_notes);
         }
         let depth = at.depth() + 1;
-        let halves = [at.at, upper].map(|at| Location { at, depth: depth as u8 });
+        let lower = Location { depth: depth as u8, ..at };
+        let halves = [lower, Location { chunk, offset, ..lower }];
         let parent = prefix(hash, at.depth()) as usize;
         let mut touched = 2;
         for (length, table) in [(self.length, &mut self.table), (self.length + 1, &mut self.next)] {

@@ -187,7 +187,8 @@ impl Segment {
         let len = end.wrapping_sub(first);
         // Not found nearby is less than one.
         if len.wrapping_sub(1) > 1 || width > WIDEST_PAIR {
-            return self.contains_anywhere(isa, width, place, work);
+            let Place { block, bucket, field } = place;
+            return self.contains_anywhere(isa, width, (block, bucket), field, work);
         }
         let first = block.start() + first;
         self.touch_run(work, width, block, Run { first, end: first + len });
@@ -203,16 +204,17 @@ impl Segment {
         &self,
         isa: I,
         width: usize,
-        place: Place,
+        (block, bucket): (u32, u32),
+        wanted: u64,
         work: &mut impl Work,
     ) -> bool {
         isa.vectorize(
             #[inline(always)]
             || {
-                let block = self.block(place.block as usize);
-                let run = self.run(isa, block, place.bucket);
+                let block = self.block(block as usize);
+                let run = self.run(isa, block, bucket);
                 self.touch_run(work, width, block, run);
-                (run.first..run.end).any(|slot| matches(self.field(width, slot), place.field))
+                (run.first..run.end).any(|slot| matches(self.field(width, slot), wanted))
             },
         )
     }
