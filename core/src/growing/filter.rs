@@ -363,10 +363,11 @@ fn prefetch_place(segment: &Segment, hash: u64, depth: u32, width: usize, moves:
     prefetch(words, (rest >> (64 - BLOCK_BITS)) as usize);
     prefetch(words, HEAD + ends);
     let field = words.len().wrapping_add(ends).wrapping_sub(before);
-    prefetch(words, field.wrapping_sub(LINE_WORDS / 2));
-    prefetch(words, field.wrapping_add(LINE_WORDS / 2));
+    prefetch(words, field.wrapping_sub(LINE_WORDS));
+    prefetch(words, field);
+    prefetch(words, field.wrapping_add(LINE_WORDS));
     if moves {
-        prefetch(words, field.wrapping_sub(3 * LINE_WORDS / 2));
+        prefetch(words, field.wrapping_sub(2 * LINE_WORDS));
     }
 }
 

@@ -184,39 +184,25 @@ impl Segment {
             return false;
         }
         let (first, end) = self.near_run(isa, block, block.rank(place.bucket));
-        let len = end.wrapping_sub(first);
-        // Not found nearby is less than one.
-        if len.wrapping_sub(1) > 1 || width > WIDEST_PAIR {
-            let Place { block, bucket, field } = place;
-            return self.contains_anywhere(isa, width, (block, bucket), field, work);
+        if end == 0 {
+            let run = self.distant_run(isa, block, place.bucket);
+            return self.any_matches(width, run.first, run.end, place.field);
         }
-        let first = block.start() + first;
-        self.touch_run(work, width, block, Run { first, end: first + len });
+        let (first, end) = (block.start() + first, block.start() + end);
+        self.touch_run(work, width, block, Run { first, end });
+        if end - first > 2 || width > WIDEST_PAIR {
+            return self.any_matches(width, first, end, place.field);
+        }
         let fields = self.fields(width, first);
         let matches_first = matches(fields >> (64 - width), place.field);
         let matches_second = matches(fields << (width % 64) >> (64 - width), place.field);
-        matches_first | (len > 1) & matches_second
+        matches_first | (end - first > 1) & matches_second
     }
 
-    /// The same for runs that are long, or far from the start of their block.
+    /// Whether one of the entries from slot `first` to below `end` matches.
     #[inline(never)]
-    fn contains_anywhere<I: Isa>(
-        &self,
-        isa: I,
-        width: usize,
-        (block, bucket): (u32, u32),
-        wanted: u64,
-        work: &mut impl Work,
-    ) -> bool {
-        isa.vectorize(
-            #[inline(always)]
-            || {
-                let block = self.block(block as usize);
-                let run = self.run(isa, block, bucket);
-                self.touch_run(work, width, block, run);
-                (run.first..run.end).any(|slot| matches(self.field(width, slot), wanted))
-            },
-        )
+    fn any_matches(&self, width: usize, first: usize, end: usize, wanted: u64) -> bool {
+        (first..end).any(|slot| matches(self.field(width, slot), wanted))
     }
 
     /// Stores an entry unless one matches, or there is no room.
