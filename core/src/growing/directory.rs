@@ -17,6 +17,7 @@
 use super::chunks::Chunks;
 use super::origin::Origins;
 use super::segment::Segment;
+use crate::bits::LINE_BYTES;
 
 /// Most segments: at 900 entries each, more than machines hold.
 pub(super) const MOST_SEGMENTS: usize = 1 << MOST_DEPTH;
@@ -146,7 +147,7 @@ impl Directory {
             && self.segments.len() < MOST_SEGMENTS
     }
 
-    /// Replaces the segment of a hash by its halves, and returns how many entries that touched. It
+    /// Replaces the segment of a hash by its halves, and returns how many cache lines that touched. It
     /// must be one that can be split.
     pub(super) fn split(
         &mut self,
@@ -166,18 +167,19 @@ impl Directory {
         let lower = Location { depth: depth as u8, ..at };
         let halves = [lower, Location { chunk, offset, ..lower }];
         let parent = prefix(hash, at.depth()) as usize;
-        let mut touched = 2;
+        // The two segments, and neighbouring entries in both tables, which may begin anywhere.
+        let mut lines = 2;
         for (length, table) in [(self.length, &mut self.table), (self.length + 1, &mut self.next)] {
             for (half, entry) in halves.into_iter().enumerate() {
                 let first = (2 * parent + half) << (length - depth);
                 let below = first..first + (1 << (length - depth));
                 for entry_below in table.iter_mut().take(below.end).skip(below.start) {
                     *entry_below = entry;
-                    touched += 1;
                 }
             }
+            lines += 2 + (size_of::<Location>() << (length - depth)) / LINE_BYTES;
         }
-        touched
+        lines
     }
 
     /// How many entries the next table has, of those that it will have; `None` if segments are too

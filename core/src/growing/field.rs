@@ -31,7 +31,7 @@ pub(super) fn used_up(width: usize) -> u64 {
 
 /// The field without so many of the last bits of its remainder.
 pub(super) fn shortened(field: u64, dropped: u32) -> u64 {
-    field >> dropped | u64::from(field % (1 << dropped) != 0)
+    field >> dropped | u64::from(!field.is_multiple_of(1 << dropped))
 }
 
 #[cfg(test)]

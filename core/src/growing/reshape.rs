@@ -16,16 +16,22 @@ use crate::dictionary::work::Uncounted;
 /// which is never taken.
 const SPARE: usize = BLOCKS + 1;
 
-/// Bins for so many entries: a sixteenth more at a time, so that a segment is seldom made anew.
+/// Bins that so many entries need.
+const fn least_bins(entries: usize) -> usize {
+    (entries + SPARE).div_ceil(SLOTS)
+}
+
+/// Bins for so many entries when more will come: a sixteenth at a time, so that a segment is seldom
+/// made anew.
 pub(super) const fn bins_for(entries: usize) -> usize {
-    let least = (entries + SPARE).div_ceil(SLOTS);
+    let least = least_bins(entries);
     least.next_multiple_of(1 + least / 16)
 }
 
-/// Where blocks of so many entries start, free slots spread evenly.
-fn starts(counts: &[usize; BLOCKS]) -> [usize; BLOCKS] {
+/// Where blocks of so many entries start in so many bins, free slots spread evenly.
+fn starts(counts: &[usize; BLOCKS], bins: usize) -> [usize; BLOCKS] {
     let entries: usize = counts.iter().sum();
-    let free = SLOTS * bins_for(entries) - entries - 1;
+    let free = SLOTS * bins - entries - 1;
     let mut before = 0;
     std::array::from_fn(|number| {
         let start = before + free * number / BLOCKS;
@@ -41,9 +47,10 @@ impl Segment {
         for entry in entries {
             counts[entry.block as usize] += 1;
         }
-        let mut segment = Self::new(width, bins_for(entries.len()));
+        let bins = least_bins(entries.len());
+        let mut segment = Self::new(width, bins);
         let mut rest = entries;
-        for (number, (start, count)) in starts(&counts).into_iter().zip(counts).enumerate() {
+        for (number, (start, count)) in starts(&counts, bins).into_iter().zip(counts).enumerate() {
             let (block, others) = rest.split_at(count);
             let mut occupied = 0;
             for (at, entry) in block.iter().enumerate() {
@@ -95,8 +102,9 @@ impl Segment {
     pub(super) fn reshaped(&self, width: usize) -> Self {
         let counts =
             std::array::from_fn(|number| self.end(width, number) - self.block(number).start());
-        let mut made = Self::new(width, bins_for(counts.iter().sum()));
-        for (number, (to, count)) in starts(&counts).into_iter().zip(counts).enumerate() {
+        let bins = bins_for(counts.iter().sum());
+        let mut made = Self::new(width, bins);
+        for (number, (to, count)) in starts(&counts, bins).into_iter().zip(counts).enumerate() {
             let block = self.block(number);
             let from = block.start();
             made.set_block(number, Block::new(to, block.occupied()));
@@ -128,8 +136,12 @@ pub(super) fn halves<I: Isa>(
         #[inline(always)]
         || {
             let mut everywhere = Vec::new();
+            // As if one half had more by a few standard deviations, so that both are made for what
+            // will come next, and no split costs more than another.
+            let entries = segment.count(width);
+            let bins = bins_for(entries / 2 + entries / 25);
             let mut halves = [0, 1].map(|side| {
-                half(isa, segment, width, child_width, side * BLOCKS / 2, &mut everywhere)
+                half(isa, segment, width, child_width, bins, side * BLOCKS / 2, &mut everywhere)
             });
             for parent in everywhere {
                 for bit in [0, 1] {
@@ -142,14 +154,15 @@ pub(super) fn halves<I: Isa>(
     )
 }
 
-/// The half of a segment that begins with this block, without entries whose remainder is used up:
-/// those are added to the list.
+/// The half of a segment that begins with this block, in so many bins, without entries whose
+/// remainder is used up: those are added to the list.
 #[inline(always)]
 fn half<I: Isa>(
     isa: I,
     segment: &Segment,
     width: usize,
     child_width: usize,
+    bins: usize,
     first_block: usize,
     everywhere: &mut Vec<Place>,
 ) -> Half {
@@ -165,9 +178,10 @@ fn half<I: Isa>(
         }
     });
     let counts = sources.each_ref().map(Range::len);
-    let mut made = Segment::new(child_width, bins_for(counts.iter().sum()));
+    let bins = bins.max(least_bins(counts.iter().sum()));
+    let mut made = Segment::new(child_width, bins);
     let mut newly_used_up = Vec::new();
-    for (number, (start, source)) in starts(&counts).into_iter().zip(sources).enumerate() {
+    for (number, (start, source)) in starts(&counts, bins).into_iter().zip(sources).enumerate() {
         let (parent, upper) = (first_block + number / 2, number % 2 == 1);
         let mut buckets = segment.block(parent).occupied();
         if upper {
@@ -188,7 +202,7 @@ fn half<I: Isa>(
                 continue;
             }
             let bit = (entry.field >> (width - 1)) as u32;
-            let field = entry.field % used_up(width) << (child_width + 1 - width);
+            let field = (entry.field % used_up(width)) << (child_width + 1 - width);
             let (_, place) = child(entry, bit, field);
             if to > start && place.bucket != last {
                 made.set_end(to - 1);
