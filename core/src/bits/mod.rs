@@ -6,6 +6,7 @@ mod lines;
 mod packed;
 pub(crate) mod planes;
 mod prefetch;
+pub(crate) mod row;
 mod scalar;
 mod strings;
 #[cfg(target_arch = "x86_64")]
@@ -18,6 +19,7 @@ pub use lines::{LINE_WORDS, Lines};
 pub use packed::Packed;
 pub use planes::Plane;
 pub use prefetch::prefetch;
+pub use row::{NEAR, Row};
 pub use scalar::Scalar;
 pub use strings::{BitReader, BitWriter, move_bits_up, read_bits, write_bits};
 #[cfg(target_arch = "x86_64")]

@@ -3,6 +3,7 @@
 
 use super::isa::Isa;
 use super::planes::Plane;
+use super::row::{NEAR, Row};
 use super::scalar::Scalar;
 use std::arch::x86_64::*;
 
@@ -73,8 +74,26 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     fn insert(self, planes: &mut [Plane], slot: u64, value: u64) {
-        // The compiler makes vectors of it, as good as ours where it knows the number of planes.
-        Scalar.insert(planes, slot, value);
+        // SAFETY: `self` exists only if AVX2 was detected.
+        unsafe { insert(planes, slot, value) }
+    }
+
+    #[inline(always)]
+    fn open_byte(self, row: &mut Row, slot: u32, value: u8) {
+        // SAFETY: `self` exists only if AVX2 was detected.
+        unsafe { open_byte(row, slot, value) }
+    }
+
+    #[inline(always)]
+    fn bytes_holding(self, row: &Row, mask: u8, value: u8) -> u64 {
+        // SAFETY: `self` exists only if AVX2 was detected.
+        unsafe { bytes_holding(row, mask, value) }
+    }
+
+    #[inline(always)]
+    fn near_bytes_holding(self, bytes: &[u8; NEAR], mask: u8, value: u8) -> u64 {
+        // SAFETY: `self` exists only if AVX2 was detected.
+        unsafe { near_bytes_holding(bytes, mask, value) }
     }
 
     #[inline(always)]
@@ -202,20 +221,42 @@ fn get(planes: &[Plane], slot: u64) -> u64 {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn set(planes: &mut [Plane], slot: u64, value: u64) {
-    let Some((last, last_value)) = last(planes, value) else {
+    if planes.len() < LANES {
         let few = planes.len() % LANES;
         return Scalar.set(&mut planes[..few], slot, value);
-    };
+    }
     let slots = _mm256_set1_epi64x(slot as i64);
-    let changed = |words, bits: &mut Bits| {
-        _mm256_or_si256(_mm256_andnot_si256(slots, words), _mm256_and_si256(slots, bits.next()))
-    };
+    change(planes, value, |words, bits| {
+        _mm256_or_si256(_mm256_andnot_si256(slots, words), _mm256_and_si256(slots, bits))
+    });
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn insert(planes: &mut [Plane], slot: u64, value: u64) {
+    if planes.len() < LANES {
+        let few = planes.len() % LANES;
+        return Scalar.insert(&mut planes[..few], slot, value);
+    }
+    let slots = _mm256_set1_epi64x(slot as i64);
+    let above = _mm256_set1_epi64x(slot.wrapping_neg() as i64);
+    change(planes, value, |words, bits| {
+        let moved = _mm256_add_epi64(words, _mm256_and_si256(words, above));
+        _mm256_or_si256(moved, _mm256_and_si256(slots, bits))
+    });
+}
+
+/// Replaces every plane, at least four, given its bit of the value in all slots.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn change(planes: &mut [Plane], value: u64, changed: impl Fn(__m256i, __m256i) -> __m256i) {
+    let Some((last, last_value)) = last(planes, value) else { return };
     // Read before any of its planes is written.
-    let last = changed(load(last), &mut Bits::of(last_value));
+    let last = changed(load(last), Bits::of(last_value).next());
     let mut bits = Bits::of(value);
     let count = all_but_last(planes).len();
     let mut apply = |four: &mut [Plane; LANES]| {
-        let words = changed(load(four), &mut bits);
+        let words = changed(load(four), bits.next());
         store(four, words);
     };
     match &mut planes.as_chunks_mut::<LANES>().0[..count] {
@@ -230,6 +271,61 @@ fn set(planes: &mut [Plane], slot: u64, value: u64) {
     if let Some(four) = planes.last_chunk_mut() {
         store(four, last);
     }
+}
+
+/// Slots in half a row.
+const HALF: usize = 32;
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn open_byte(row: &mut Row, slot: u32, value: u8) {
+    let [low, high] = [0, HALF].map(|at| load_bytes(row, at));
+    let before_high = load_bytes(row, HALF - 1);
+    // The lower half of `low` in the upper half, zeros below it.
+    let carried = _mm256_permute2x128_si256::<0x08>(low, low);
+    let before_low = _mm256_alignr_epi8::<15>(low, carried);
+    let slots = _mm256_set1_epi8(slot as i8);
+    let numbers = load_bytes(&NUMBERS, 0);
+    let numbers_high = load_bytes(&NUMBERS, HALF);
+    let low = _mm256_blendv_epi8(low, before_low, _mm256_cmpgt_epi8(numbers, slots));
+    let high = _mm256_blendv_epi8(high, before_high, _mm256_cmpgt_epi8(numbers_high, slots));
+    for (half, bytes) in row.as_chunks_mut::<HALF>().0.iter_mut().zip([low, high]) {
+        // SAFETY: half a row is 32 writable bytes; the store may be unaligned.
+        unsafe { _mm256_storeu_si256(half.as_mut_ptr().cast(), bytes) }
+    }
+    row[slot as usize % row.len()] = value;
+}
+
+/// The numbers of the slots.
+static NUMBERS: Row = {
+    let mut numbers = [0; 64];
+    let mut slot = 0;
+    while slot < numbers.len() {
+        numbers[slot] = slot as u8;
+        slot += 1;
+    }
+    numbers
+};
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn bytes_holding(row: &Row, mask: u8, value: u8) -> u64 {
+    let (mask, value) = (_mm256_set1_epi8(mask as i8), _mm256_set1_epi8(value as i8));
+    let [low, high] = [0, HALF].map(|at| {
+        let equal = _mm256_cmpeq_epi8(_mm256_and_si256(load_bytes(row, at), mask), value);
+        _mm256_movemask_epi8(equal) as u32
+    });
+    u64::from(high) << HALF | u64::from(low)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn near_bytes_holding(bytes: &[u8; NEAR], mask: u8, value: u8) -> u64 {
+    // SAFETY: these are 16 readable bytes; the load may be unaligned.
+    let bytes = unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) };
+    let wanted = _mm_set1_epi8(value as i8);
+    let equal = _mm_cmpeq_epi8(_mm_and_si128(bytes, _mm_set1_epi8(mask as i8)), wanted);
+    _mm_movemask_epi8(equal) as u64
 }
 
 #[inline]
@@ -293,6 +389,15 @@ fn load(planes: &[Plane; LANES]) -> __m256i {
 fn load_words(words: &[u64; LANES]) -> __m256i {
     // SAFETY: four words are 32 readable bytes; the load may be unaligned.
     unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
+}
+
+/// Half a row from `at` on.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_bytes(row: &Row, at: usize) -> __m256i {
+    let half: &[u8; HALF] = row[at..].first_chunk().unwrap();
+    // SAFETY: 32 readable bytes; the load may be unaligned.
+    unsafe { _mm256_loadu_si256(half.as_ptr().cast()) }
 }
 
 #[inline]

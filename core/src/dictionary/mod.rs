@@ -19,6 +19,7 @@
 
 mod backyard;
 mod bins;
+mod head;
 mod overflow;
 mod state;
 mod store;

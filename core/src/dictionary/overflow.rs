@@ -7,7 +7,8 @@
 //! an error of a few percent there, and nothing is denied that was stored.
 
 use super::backyard::{Exile, ROOMS, Room};
-use super::bins::{Head, Layout, NOBODY, SLOTS};
+use super::bins::{Layout, NOBODY, SLOTS};
+use super::head::Head;
 use super::store::{Dictionary, Repeat, Seen, Tags, slots};
 use super::work::Work;
 use super::{Place, SPARE, Shape};

@@ -1,7 +1,7 @@
 //! The dictionary itself: both levels, and the way between them.
 
 use super::backyard::{Backyard, Exile};
-use super::bins::{Bins, Layout, NOBODY, SLOTS, usual};
+use super::bins::{Bins, NOBODY, SLOTS};
 use super::overflow::REGIONS;
 use super::work::{Part, Work};
 use super::{Place, Shape};
@@ -174,26 +174,23 @@ impl Dictionary {
     /// True unless the place is certainly not stored: [`Dictionary::find`] without the tag.
     #[inline(always)]
     pub fn contains<I: Isa>(&self, isa: I, place: Place, work: &mut impl Work) -> bool {
-        usual!(self.bins.layout, |layout| self.contains_by(isa, layout, place, work))
-    }
-
-    #[inline(always)]
-    fn contains_by<I: Isa>(
-        &self,
-        isa: I,
-        layout: Layout,
-        place: Place,
-        work: &mut impl Work,
-    ) -> bool {
         self.touch_bin(place.bin, work);
-        let bin = self.bins.get_by(layout, place.bin);
+        let bin = self.bins.front(place.bin);
         let head = bin.head();
         let run = head.run(isa, place.bucket);
-        let here = bin.find(isa, run, place.remainder) != 0;
-        if here | (place.bucket < head.threshold) {
-            return here;
+        if bin.may_hold(isa, run, place.remainder) | (place.bucket >= head.threshold) {
+            return self.contains_after_all(isa, place, work);
         }
-        self.find_exile(isa, place, work) != Seen::No
+        false
+    }
+
+    /// The rest of [`Dictionary::contains`] when a few bytes did not tell.
+    #[inline(never)]
+    fn contains_after_all<I: Isa>(&self, isa: I, place: Place, work: &mut impl Work) -> bool {
+        isa.vectorize(
+            #[inline(always)]
+            || self.find(isa, place, work) != Seen::No,
+        )
     }
 
     /// Looks a place up and makes sure that it is stored, in one pass.
@@ -209,39 +206,45 @@ impl Dictionary {
         repeat: Repeat,
         work: &mut impl Work,
     ) -> Seen {
-        usual!(self.bins.layout, |layout| self.insert_by(isa, layout, place, tags, repeat, work))
-    }
-
-    #[inline(always)]
-    fn insert_by<I: Isa>(
-        &mut self,
-        isa: I,
-        layout: Layout,
-        place: Place,
-        tags: Tags,
-        repeat: Repeat,
-        work: &mut impl Work,
-    ) -> Seen {
         self.touch_bin(place.bin, work);
-        let mut bin = self.bins.get_mut_by(layout, place.bin);
+        let bin = self.bins.front(place.bin);
         let mut head = bin.head();
         let run = head.run(isa, place.bucket);
-        let slot = bin.find(isa, run, place.remainder);
-        if slot != 0 {
-            let before = bin.tag(isa, slot);
-            if repeat == Repeat::Refresh {
-                bin.set_tag(isa, slot, tags.now);
-                self.due -= u64::from(before == tags.due);
-            }
-            return Seen::Yes(before);
+        if bin.may_hold(isa, run, place.remainder)
+            && let Some(seen) = self.repeat(isa, place, tags, repeat)
+        {
+            return seen;
         }
         if (place.bucket >= head.threshold) | (head.ends >> (SLOTS - 1) != 0) {
             return self.insert_overflowing(isa, place, tags, repeat, work);
         }
+        let mut bin = self.bins.get_mut(place.bin);
         bin.insert(isa, &mut head, place.bucket, run, place.remainder, tags.now);
         bin.set_head(head);
         self.len += 1;
         Seen::No
+    }
+
+    /// The part of [`Dictionary::insert`] for what is in its bin already.
+    #[inline(never)]
+    fn repeat<I: Isa>(&mut self, isa: I, place: Place, tags: Tags, repeat: Repeat) -> Option<Seen> {
+        isa.vectorize(
+            #[inline(always)]
+            || {
+                let mut bin = self.bins.get_mut(place.bin);
+                let run = bin.head().run(isa, place.bucket);
+                let slot = bin.find(isa, run, place.remainder);
+                if slot == 0 {
+                    return None;
+                }
+                let before = bin.tag(isa, slot);
+                if repeat == Repeat::Refresh {
+                    bin.set_tag(isa, slot, tags.now);
+                    self.due -= u64::from(before == tags.due);
+                }
+                Some(Seen::Yes(before))
+            },
+        )
     }
 
     /// Removes the entries of a bin that have the tag `expired`, and brings its exiles home as far
@@ -290,12 +293,13 @@ impl Dictionary {
     fn prefetch_bin(&self, bin: usize) {
         let bytes = self.bins.layout.bytes_of(bin);
         let memory = self.bins.bytes.as_slice();
+        // The row, the words, the last plane.
         prefetch(memory, bytes.start);
-        prefetch(memory, bytes.end - 1);
-        // Bins of three lines or four: an error rate of one in a hundred thousand, or less.
+        prefetch(memory, bytes.start + LINE_BYTES);
         if bytes.len() > 2 * LINE_BYTES {
-            prefetch(memory, bytes.start + LINE_BYTES);
+            prefetch(memory, bytes.start + 2 * LINE_BYTES);
         }
+        prefetch(memory, bytes.end - 1);
     }
 
     /// All entries with their tags, bin by bin; exiles after the residents of their home.
