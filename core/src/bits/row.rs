@@ -16,14 +16,16 @@ pub const NEAR: usize = 16;
 #[inline(always)]
 pub(crate) fn keep<I: Isa>(isa: I, row: &mut Row, kept: u64) {
     const LOW_BITS: u64 = u64::MAX / 0xff;
-    let mut packed = [0; 72];
+    // All is read before any of it is written, and nothing is read back: a load that spans several
+    // stores would wait for them.
+    let words: [u64; 8] = std::array::from_fn(|eight| word(row, 8 * eight));
+    *row = [0; 64];
     let mut count = 0;
-    for at in (0..row.len()).step_by(8) {
-        let kept = kept >> at & 0xff;
+    for (eight, word) in words.into_iter().enumerate() {
+        let kept = kept >> (8 * eight) & 0xff;
         // One bit per byte that stays, then all its bits.
         let bytes = isa.deposit(kept, LOW_BITS) * 0xff;
-        set_word(&mut packed, count, isa.extract(word(row, at), bytes));
+        set_word(row, count, isa.extract(word, bytes));
         count += kept.count_ones() as usize;
     }
-    *row = *packed.first_chunk().unwrap();
 }

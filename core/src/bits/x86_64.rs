@@ -234,9 +234,13 @@ fn set(planes: &mut [Plane], slot: u64, value: u64) {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn insert(planes: &mut [Plane], slot: u64, value: u64) {
-    if planes.len() < LANES {
-        let few = planes.len() % LANES;
-        return Scalar.insert(&mut planes[..few], slot, value);
+    // Each of the small numbers for itself: a loop would spend more on counting than on planes.
+    match planes {
+        [] => return,
+        [_] => return Scalar.insert(&mut planes[..1], slot, value),
+        [_, _] => return Scalar.insert(&mut planes[..2], slot, value),
+        [_, _, _] => return Scalar.insert(&mut planes[..3], slot, value),
+        _ => {}
     }
     let slots = _mm256_set1_epi64x(slot as i64);
     let above = _mm256_set1_epi64x(slot.wrapping_neg() as i64);

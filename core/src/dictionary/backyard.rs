@@ -93,8 +93,11 @@ impl Backyard {
     /// Where exiles of `bin` may be.
     #[inline(always)]
     pub(super) fn rooms(&self, layout: Layout, bin: usize) -> [Room; ROOMS] {
-        let (row, first) = (bin / self.sheds, bin % self.sheds);
-        let second = (first + 1 + row) % self.sheds;
+        // Both fit 32 bits, in which a division takes half the time.
+        let (number, sheds) = (bin as u32, self.sheds as u32);
+        let (row, first) = (number / sheds, number % sheds);
+        let second = (first + 1 + row) % sheds;
+        let (row, first, second) = (row as usize, first as usize, second as usize);
         let [home_bits, stash_bits] = self.home_bits;
         let stride = bytes_of(layout, home_bits);
         let home = (row as u64) << 1;

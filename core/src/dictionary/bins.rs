@@ -126,10 +126,7 @@ impl Bins {
     pub(super) fn front(&self, bin: usize) -> Bin<&[u8; FRONT]> {
         let Self { layout, ref bytes } = *self;
         let start = bin * layout.stride();
-        let bytes: &[u8; FRONT] = bytes.range(start..start + FRONT).first_chunk().unwrap();
-        // The place in the row is known after the words have come, and should be here by then.
-        prefetch(bytes, 0);
-        Bin { layout, bytes }
+        Bin { layout, bytes: bytes.range(start..start + FRONT).first_chunk().unwrap() }
     }
 
     #[inline(always)]
@@ -154,6 +151,13 @@ impl<B: AsRef<[u8]>> Bin<B> {
             threshold: !low as u32 & NOBODY,
             ends,
         }
+    }
+
+    /// Asks for the row. Which part of it is needed is known after the words have come; it should be
+    /// here by then.
+    #[inline(always)]
+    pub(super) fn prefetch_row(&self) {
+        prefetch(self.bytes.as_ref(), 0);
     }
 
     /// True if a slot of the run may have this remainder: looks at the row only, and only at the
@@ -285,6 +289,15 @@ impl Bin<&mut [u8]> {
         planes::set_word(bytes, WORDS, head.ends);
         planes::set_word(bytes, WORDS + 8, low);
         planes::set_word(bytes, WORDS + 8 + high_bytes, last as u64);
+    }
+
+    /// Writes back a head whose only change is one more entry of `bucket`.
+    #[inline(always)]
+    pub(super) fn set_opened(&mut self, head: &Head, bucket: u32) {
+        let bit = bucket + THRESHOLD_BITS;
+        let bytes: &mut [u8; FRONT] = self.bytes.first_chunk_mut().unwrap();
+        planes::set_word(bytes, WORDS, head.ends);
+        bytes[WORDS + 8 + bit as usize / 8 % 16] |= 1 << (bit % 8);
     }
 
     #[inline(always)]

@@ -38,10 +38,9 @@ impl Dictionary {
         }
     }
 
-    /// The rest of [`Dictionary::insert`] when the entry is not in its bin, and may or must be in
-    /// the backyard.
+    /// The rest of [`Dictionary::insert`] when the entry may be stored already, or its bin is full.
     #[inline(never)]
-    pub(super) fn insert_overflowing<I: Isa>(
+    pub(super) fn insert_after_all<I: Isa>(
         &mut self,
         isa: I,
         place: Place,
@@ -56,6 +55,16 @@ impl Dictionary {
                 let blind = self.is_blind(place.bin);
                 let mut bin = self.bins.get_mut(place.bin);
                 let mut head = bin.head();
+                let run = head.run(isa, place.bucket);
+                let slot = bin.find(isa, run, place.remainder);
+                if slot != 0 {
+                    let before = bin.tag(isa, slot);
+                    if repeat == Repeat::Refresh {
+                        bin.set_tag(isa, slot, tags.now);
+                        self.due -= u64::from(before == tags.due);
+                    }
+                    return Seen::Yes(before);
+                }
                 let rooms = self.backyard.rooms(layout, place.bin);
                 let mut seen = Seen::No;
                 if place.bucket >= head.threshold {

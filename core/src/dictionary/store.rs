@@ -176,6 +176,7 @@ impl Dictionary {
     pub fn contains<I: Isa>(&self, isa: I, place: Place, work: &mut impl Work) -> bool {
         self.touch_bin(place.bin, work);
         let bin = self.bins.front(place.bin);
+        bin.prefetch_row();
         let head = bin.head();
         let run = head.run(isa, place.bucket);
         if bin.may_hold(isa, run, place.remainder) | (place.bucket >= head.threshold) {
@@ -207,44 +208,21 @@ impl Dictionary {
         work: &mut impl Work,
     ) -> Seen {
         self.touch_bin(place.bin, work);
-        let bin = self.bins.front(place.bin);
+        let mut bin = self.bins.get_mut(place.bin);
+        bin.prefetch_row();
         let mut head = bin.head();
         let run = head.run(isa, place.bucket);
+        // One branch for all that is rare.
         if bin.may_hold(isa, run, place.remainder)
-            && let Some(seen) = self.repeat(isa, place, tags, repeat)
+            | (place.bucket >= head.threshold)
+            | (head.ends >> (SLOTS - 1) != 0)
         {
-            return seen;
+            return self.insert_after_all(isa, place, tags, repeat, work);
         }
-        if (place.bucket >= head.threshold) | (head.ends >> (SLOTS - 1) != 0) {
-            return self.insert_overflowing(isa, place, tags, repeat, work);
-        }
-        let mut bin = self.bins.get_mut(place.bin);
         bin.insert(isa, &mut head, place.bucket, run, place.remainder, tags.now);
-        bin.set_head(head);
+        bin.set_opened(&head, place.bucket);
         self.len += 1;
         Seen::No
-    }
-
-    /// The part of [`Dictionary::insert`] for what is in its bin already.
-    #[inline(never)]
-    fn repeat<I: Isa>(&mut self, isa: I, place: Place, tags: Tags, repeat: Repeat) -> Option<Seen> {
-        isa.vectorize(
-            #[inline(always)]
-            || {
-                let mut bin = self.bins.get_mut(place.bin);
-                let run = bin.head().run(isa, place.bucket);
-                let slot = bin.find(isa, run, place.remainder);
-                if slot == 0 {
-                    return None;
-                }
-                let before = bin.tag(isa, slot);
-                if repeat == Repeat::Refresh {
-                    bin.set_tag(isa, slot, tags.now);
-                    self.due -= u64::from(before == tags.due);
-                }
-                Some(Seen::Yes(before))
-            },
-        )
     }
 
     /// Removes the entries of a bin that have the tag `expired`, and brings its exiles home as far

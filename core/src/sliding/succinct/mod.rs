@@ -151,18 +151,23 @@ impl Sliding {
         repeat: Repeat,
         work: &mut impl Work,
     ) -> bool {
-        let dictionary = &mut self.dictionary;
-        self.generations.advance(
-            #[inline(always)]
-            |bin, expired, due| {
-                // On its way while another bin is swept.
-                dictionary.prefetch(place);
-                dictionary.sweep(isa, bin, expired, due, work);
-            },
-        );
+        if self.generations.advance() {
+            self.sweep(isa, place, work);
+        }
         let now = self.generations.tag_of(place.bin);
         let tags = Tags { now, due: self.generations.after(now) };
-        dictionary.insert(isa, place, tags, repeat, work) == Seen::No
+        self.dictionary.insert(isa, place, tags, repeat, work) == Seen::No
+    }
+
+    /// Sweeps the bins whose turn it is, before an insertion at `next`.
+    ///
+    /// Out of line: six of seven insertions sweep nothing.
+    #[inline(never)]
+    fn sweep<I: Isa>(&mut self, isa: I, next: Place, work: &mut impl Work) {
+        // On its way while another bin is swept.
+        self.dictionary.prefetch(next);
+        let dictionary = &mut self.dictionary;
+        self.generations.sweep(|bin, expired, due| dictionary.sweep(isa, bin, expired, due, work));
     }
 
     /// The places of up to [`BATCH`] hashes, on their way into the cache.
