@@ -19,6 +19,7 @@
 //! For about two bits per slot this saves the 6 to 7 bits of the bucket.
 
 use super::Shape;
+use super::backyard::Exile;
 use super::head::{Head, Run};
 use crate::bits::{Aligned, Isa, NEAR, Row, planes, prefetch, row};
 use std::ops::Range;
@@ -261,11 +262,14 @@ impl Bin<&mut [u8]> {
         head.open(bucket, run);
     }
 
-    /// Forgets the last slot of a full bin; the next insert pushes its entry out. `head` is not
-    /// written back.
+    /// Removes the last entry of a bin that is not empty. `head` is not written back.
     #[inline(always)]
-    pub(super) fn shorten(&mut self, head: &mut Head) {
-        head.shorten();
+    pub(super) fn take_last<I: Isa>(&mut self, isa: I, head: &mut Head) -> Exile {
+        let (slot, bucket) = head.take_last();
+        let (remainder, tag) = self.entry(isa, slot);
+        self.row_mut()[slot.trailing_zeros() as usize % SLOTS as usize] = 0;
+        isa.set(self.planes_mut(), slot, 0);
+        Exile { bucket, remainder, tag }
     }
 
     /// Keeps only the slots in `kept`, a part of the used ones. `head` is not written back.

@@ -88,13 +88,18 @@ impl Head {
         last - THRESHOLD_BITS
     }
 
-    /// Removes the last slot of a full bin.
+    /// Removes the last slot and returns it with its bucket. The bin must not be empty.
     #[inline(always)]
-    pub(super) fn shorten(&mut self) {
-        let alone = self.ends >> 62 & 1;
-        let bit = self.last_bucket() + THRESHOLD_BITS;
+    pub(super) fn take_last(&mut self) -> (u64, u32) {
+        let bucket = self.last_bucket();
+        let bit = bucket + THRESHOLD_BITS;
+        let last = 1 << (SLOTS - 1 - self.ends.leading_zeros());
+        let before = last >> 1;
+        // If the slot before it ends a run, the last one had its bucket for itself.
+        let alone = u64::from(self.ends & before != 0 || before == 0);
         self.occupied[(bit / 64) as usize] ^= alone << (bit % 64);
-        self.ends = self.ends << 1 >> 1 | 1 << 62;
+        self.ends = self.ends & !last | before;
+        (last, bucket)
     }
 
     /// Keeps only the slots in `kept`, a part of the used ones.

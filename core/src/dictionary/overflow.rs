@@ -17,6 +17,9 @@ use crate::bits::Isa;
 /// Parts of the table that can lose entries independently.
 pub(super) const REGIONS: usize = 64;
 
+/// Entries that leave a full bin together.
+const EXILED: u32 = 3;
+
 impl Dictionary {
     /// The part of [`Dictionary::find`] that leaves the bin.
     #[inline(never)]
@@ -28,7 +31,7 @@ impl Dictionary {
                 let rooms = self.backyard.rooms(layout, place.bin);
                 let (room, slot) =
                     self.backyard.find(isa, layout, &rooms, place.bucket, place.remainder, work)?;
-                Some(self.backyard.tag(isa, layout, &room, slot))
+                Some(self.backyard.exile(layout, &room, slot).tag)
             },
         );
         match found {
@@ -67,13 +70,14 @@ impl Dictionary {
                 }
                 let rooms = self.backyard.rooms(layout, place.bin);
                 let mut seen = Seen::No;
+                let mut lost = false;
                 if place.bucket >= head.threshold {
                     if let Some((room, slot)) =
                         self.backyard.find(isa, layout, &rooms, place.bucket, place.remainder, work)
                     {
-                        let before = self.backyard.tag(isa, layout, &room, slot);
+                        let before = self.backyard.exile(layout, &room, slot).tag;
                         if repeat == Repeat::Refresh {
-                            self.backyard.set_tag(isa, layout, &room, slot, tags.now);
+                            self.backyard.set_tag(layout, &room, slot, tags.now);
                             self.due -= u64::from(before == tags.due);
                         }
                         return Seen::Yes(before);
@@ -86,29 +90,33 @@ impl Dictionary {
                     }
                 }
                 self.len += 1;
-                let mut exile =
-                    Exile { bucket: place.bucket, remainder: place.remainder, tag: tags.now };
                 let full = head.ends >> (SLOTS - 1) != 0;
-                if !full || place.bucket < head.last_bucket() {
-                    let evicted = full.then(|| {
-                        let last = 1 << (SLOTS - 1);
-                        let (remainder, tag) = bin.entry(isa, last);
-                        let evicted = Exile { bucket: head.last_bucket(), remainder, tag };
-                        bin.shorten(&mut head);
-                        evicted
-                    });
+                let stays = !full || place.bucket < head.last_bucket();
+                if full {
+                    let (room, vacant) = self.backyard.vacancy(layout, &rooms, work);
+                    let newcomer =
+                        Exile { bucket: place.bucket, remainder: place.remainder, tag: tags.now };
+                    // Some more while we are at it, so that the next ones find room in the bin.
+                    let leaving = if vacant > SLOTS / 4 { EXILED } else { 1 };
+                    let mut exile = newcomer;
+                    for _ in 0..if stays { leaving } else { 1 } {
+                        if stays {
+                            exile = bin.take_last(isa, &mut head);
+                        }
+                        head.threshold = head.threshold.min(exile.bucket);
+                        if !self.backyard.put(layout, &room, exile) {
+                            self.due -= u64::from(exile.tag == tags.due);
+                            self.len -= 1;
+                            lost = true;
+                        }
+                    }
+                }
+                if stays {
                     let run = head.run(isa, place.bucket);
                     bin.insert(isa, &mut head, place.bucket, run, place.remainder, tags.now);
-                    let Some(evicted) = evicted else {
-                        bin.set_head(head);
-                        return seen;
-                    };
-                    exile = evicted;
                 }
-                head.threshold = head.threshold.min(exile.bucket);
                 bin.set_head(head);
-                if !self.backyard.put(isa, layout, &rooms, exile, work) {
-                    self.due -= u64::from(exile.tag == tags.due);
+                if lost {
                     self.lose(place.bin);
                 }
                 seen
@@ -136,16 +144,14 @@ impl Dictionary {
                 let mut guests = [0; ROOMS];
                 let mut count = 0;
                 for (guests, room) in guests.iter_mut().zip(&rooms) {
-                    self.backyard.touch(layout, room, work);
-                    if self.backyard.used(room) == 0 {
-                        continue;
+                    let residents = self.backyard.residents(isa, layout, room, work);
+                    let mut leaving = 0;
+                    for slot in slots(residents) {
+                        let tag = self.backyard.exile(layout, room, slot).tag;
+                        leaving |= if tag == expired { slot } else { 0 };
+                        self.due += u64::from(tag == due);
                     }
-                    let residents = self.backyard.residents(isa, layout, room);
-                    let leaving = residents & self.backyard.tagged(isa, layout, room, expired);
-                    self.due += u64::from(
-                        (residents & self.backyard.tagged(isa, layout, room, due)).count_ones(),
-                    );
-                    self.backyard.free(room, leaving);
+                    self.backyard.free(layout, room, leaving);
                     self.forget(leaving);
                     *guests = residents & !leaving;
                     count += guests.count_ones();
@@ -153,18 +159,18 @@ impl Dictionary {
                 let places = (SLOTS - SPARE).saturating_sub(head.count());
                 let mut relaxed = NOBODY;
                 if count > places {
-                    relaxed = self.stay_away(isa, layout, &rooms, &mut guests, places as usize);
+                    relaxed = self.stay_away(layout, &rooms, &mut guests, places as usize);
                 }
                 let blind = self.is_blind(number);
                 let mut bin = self.bins.get_mut(number);
                 for (guests, room) in guests.into_iter().zip(&rooms) {
                     for slot in slots(guests) {
                         let Exile { bucket, remainder, tag } =
-                            self.backyard.exile(isa, layout, room, slot);
+                            self.backyard.exile(layout, room, slot);
                         let run = head.run(isa, bucket);
                         bin.insert(isa, &mut head, bucket, run, remainder, tag);
                     }
-                    self.backyard.free(room, guests);
+                    self.backyard.free(layout, room, guests);
                 }
                 // In a blind region the threshold also stands for what was lost.
                 if !blind {
@@ -177,9 +183,8 @@ impl Dictionary {
 
     /// Leaves of all guests in these rooms only so many as there are places, those of the smallest
     /// buckets, so that the threshold rises. Returns the smallest bucket of the others.
-    fn stay_away<I: Isa>(
+    fn stay_away(
         &self,
-        isa: I,
         layout: Layout,
         rooms: &[Room; ROOMS],
         guests: &mut [u64; ROOMS],
@@ -189,7 +194,7 @@ impl Dictionary {
         let mut count = 0;
         for (index, room) in rooms.iter().enumerate() {
             for slot in slots(guests[index]) {
-                let bucket = self.backyard.bucket(isa, layout, room, slot) as u16;
+                let bucket = self.backyard.exile(layout, room, slot).bucket as u16;
                 waiting[count] = bucket << 8 | (index as u16) << 6 | slot.trailing_zeros() as u16;
                 count += 1;
             }
@@ -214,7 +219,6 @@ impl Dictionary {
     /// An entry of `bin` found no room.
     #[cold]
     fn lose(&mut self, bin: usize) {
-        self.len -= 1;
         self.lost = self.lost.saturating_add(1);
         self.blind[region(&self.shape, bin)] = self.lifetime;
     }

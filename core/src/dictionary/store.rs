@@ -3,7 +3,7 @@
 use super::backyard::{Backyard, Exile};
 use super::bins::{Bins, NOBODY, SLOTS};
 use super::overflow::REGIONS;
-use super::work::{Part, Work};
+use super::work::{Part, Uncounted, Work};
 use super::{Place, Shape};
 use crate::bits::{Isa, LINE_BYTES, Level, Scalar, prefetch};
 use crate::error::Error;
@@ -20,10 +20,10 @@ pub struct Dictionary {
     pub(super) backyard: Backyard,
     /// Entries in both levels.
     pub(super) len: u64,
-    /// Entries that the next sweep of their bin removes.
-    pub(super) due: u64,
     /// Entries lost since construction.
     pub(super) lost: u64,
+    /// Entries that the next sweep of their bin removes.
+    pub(super) due: u64,
     /// Sweeps of a region until all that it lost would have expired.
     pub(super) blind: [u16; REGIONS],
     /// Sweeps that an entry survives at most, and one for the region's own pace.
@@ -298,9 +298,11 @@ impl Dictionary {
             }
             if head.threshold != NOBODY {
                 for room in self.backyard.rooms(self.bins.layout, number) {
-                    for slot in slots(self.backyard.residents(isa, self.bins.layout, &room)) {
+                    for slot in
+                        slots(self.backyard.residents(isa, self.bins.layout, &room, &mut Uncounted))
+                    {
                         let Exile { bucket, remainder, tag } =
-                            self.backyard.exile(isa, self.bins.layout, &room, slot);
+                            self.backyard.exile(self.bins.layout, &room, slot);
                         entries.push((Place { bin: number, bucket, remainder }, tag));
                     }
                 }
