@@ -107,7 +107,7 @@ pub(crate) use vectorized;
 
 #[cfg(test)]
 mod tests {
-    use super::super::row::keep;
+    use super::super::row::{keep, spread};
     use super::*;
 
     fn agrees(isa: impl Isa) {
@@ -189,6 +189,10 @@ mod tests {
             let mut packed = row;
             keep(isa, &mut packed, kept);
             assert_eq!(packed, *left);
+            spread(isa, &mut packed, kept);
+            let back: Vec<u8> =
+                (0..64).map(|slot| if kept >> slot & 1 == 1 { row[slot] } else { 0 }).collect();
+            assert_eq!(packed, *back);
         }
         for count in 0..20 {
             let words: Vec<u64> = (0..count).map(|_| draw()).collect();

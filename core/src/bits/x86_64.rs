@@ -222,8 +222,7 @@ fn get(planes: &[Plane], slot: u64) -> u64 {
 #[target_feature(enable = "avx2")]
 fn set(planes: &mut [Plane], slot: u64, value: u64) {
     if planes.len() < LANES {
-        let few = planes.len() % LANES;
-        return Scalar.set(&mut planes[..few], slot, value);
+        return few_mut(planes, |planes| Scalar.set(planes, slot, value));
     }
     let slots = _mm256_set1_epi64x(slot as i64);
     change(planes, value, |words, bits| {
@@ -234,13 +233,8 @@ fn set(planes: &mut [Plane], slot: u64, value: u64) {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn insert(planes: &mut [Plane], slot: u64, value: u64) {
-    // Each of the small numbers for itself: a loop would spend more on counting than on planes.
-    match planes {
-        [] => return,
-        [_] => return Scalar.insert(&mut planes[..1], slot, value),
-        [_, _] => return Scalar.insert(&mut planes[..2], slot, value),
-        [_, _, _] => return Scalar.insert(&mut planes[..3], slot, value),
-        _ => {}
+    if planes.len() < LANES {
+        return few_mut(planes, |planes| Scalar.insert(planes, slot, value));
     }
     let slots = _mm256_set1_epi64x(slot as i64);
     let above = _mm256_set1_epi64x(slot.wrapping_neg() as i64);
@@ -355,10 +349,26 @@ fn all_but_last(planes: &[Plane]) -> &[[Plane; LANES]] {
     planes[..planes.len() - 1].as_chunks().0
 }
 
-/// Up to three planes, told to the compiler.
+/// Up to three planes. Each number for itself: a loop would spend more on counting than on planes.
 #[inline(always)]
-fn few<R>(planes: &[Plane], f: impl FnOnce(&[Plane]) -> R) -> R {
-    f(&planes[..planes.len() % LANES])
+fn few<R>(planes: &[Plane], f: impl Fn(&[Plane]) -> R) -> R {
+    match planes {
+        [] => f(&[]),
+        [_] => f(&planes[..1]),
+        [_, _] => f(&planes[..2]),
+        _ => f(&planes[..3]),
+    }
+}
+
+/// The same, to be changed.
+#[inline(always)]
+fn few_mut(planes: &mut [Plane], f: impl Fn(&mut [Plane])) {
+    match planes {
+        [] => {}
+        [_] => f(&mut planes[..1]),
+        [_, _] => f(&mut planes[..2]),
+        _ => f(&mut planes[..3]),
+    }
 }
 
 /// The bits of a value, four at a time from the lowest, each spread over its lane.

@@ -262,6 +262,21 @@ impl Bin<&mut [u8]> {
         head.open(bucket, run);
     }
 
+    /// Makes room in the slots of `guests`, all at once. `head` has it already.
+    #[inline(always)]
+    pub(super) fn make_room<I: Isa>(&mut self, isa: I, guests: u64) {
+        row::spread(isa, self.row_mut(), !guests);
+        planes::spread(isa, self.planes_mut(), !guests);
+    }
+
+    /// Fills a slot that [`Bin::make_room`] left empty.
+    #[inline(always)]
+    pub(super) fn settle<I: Isa>(&mut self, isa: I, slot: u32, exile: Exile) {
+        let value = exile.remainder | exile.tag << self.layout.remainder_bits;
+        self.row_mut()[slot as usize % SLOTS as usize] = value as u8;
+        isa.set(self.planes_mut(), 1 << slot, value >> ROW_BITS);
+    }
+
     /// Removes the last entry of a bin that is not empty. `head` is not written back.
     #[inline(always)]
     pub(super) fn take_last<I: Isa>(&mut self, isa: I, head: &mut Head) -> Exile {

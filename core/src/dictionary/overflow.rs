@@ -6,8 +6,8 @@
 //! and answers [`Seen::Perhaps`] instead of [`Seen::No`] from the threshold up:
 //! an error of a few percent there, and nothing is denied that was stored.
 
-use super::backyard::{Exile, ROOMS, Room};
-use super::bins::{Layout, NOBODY, SLOTS};
+use super::backyard::{Exile, ROOMS};
+use super::bins::{NOBODY, SLOTS};
 use super::head::Head;
 use super::store::{Dictionary, Repeat, Seen, Tags, slots};
 use super::work::Work;
@@ -141,71 +141,47 @@ impl Dictionary {
             || {
                 let layout = self.bins.layout;
                 let rooms = self.backyard.rooms(layout, number);
-                let mut guests = [0; ROOMS];
-                let mut count = 0;
-                for (guests, room) in guests.iter_mut().zip(&rooms) {
-                    let residents = self.backyard.residents(isa, layout, room, work);
+                let mut waiting = Waiting::default();
+                for (index, room) in rooms.iter().enumerate() {
                     let mut leaving = 0;
-                    for slot in slots(residents) {
-                        let tag = self.backyard.exile(layout, room, slot).tag;
-                        leaving |= if tag == expired { slot } else { 0 };
+                    for slot in slots(self.backyard.residents(isa, layout, room, work)) {
+                        let Exile { bucket, tag, .. } = self.backyard.exile(layout, room, slot);
                         self.due += u64::from(tag == due);
+                        if tag == expired {
+                            leaving |= slot;
+                        } else {
+                            waiting.push(bucket, index, slot);
+                        }
                     }
                     self.backyard.free(layout, room, leaving);
                     self.forget(leaving);
-                    *guests = residents & !leaving;
-                    count += guests.count_ones();
                 }
                 let places = (SLOTS - SPARE).saturating_sub(head.count());
-                let mut relaxed = NOBODY;
-                if count > places {
-                    relaxed = self.stay_away(layout, &rooms, &mut guests, places as usize);
+                let (guests, staying) = waiting.first(places as usize);
+                // From the largest on, so that those who come later, each to a smaller bucket, move
+                // those who are there by one.
+                let mut taken = 0_u64;
+                for (before, &guest) in guests.iter().enumerate().rev() {
+                    let run = head.run(isa, bucket_of(guest));
+                    head.open(bucket_of(guest), run);
+                    taken |= 1 << (run.first + before as u32);
                 }
                 let blind = self.is_blind(number);
                 let mut bin = self.bins.get_mut(number);
-                for (guests, room) in guests.into_iter().zip(&rooms) {
-                    for slot in slots(guests) {
-                        let Exile { bucket, remainder, tag } =
-                            self.backyard.exile(layout, room, slot);
-                        let run = head.run(isa, bucket);
-                        bin.insert(isa, &mut head, bucket, run, remainder, tag);
-                    }
-                    self.backyard.free(layout, room, guests);
+                bin.make_room(isa, taken);
+                for (&guest, slot) in guests.iter().zip(slots(taken)) {
+                    let (room, from) = (&rooms[usize::from(guest >> 6 & 3)], 1 << (guest & 63));
+                    let exile = self.backyard.exile(layout, room, from);
+                    bin.settle(isa, slot.trailing_zeros(), exile);
+                    self.backyard.free(layout, room, from);
                 }
                 // In a blind region the threshold also stands for what was lost.
                 if !blind {
-                    head.threshold = relaxed;
+                    head.threshold = staying.first().map_or(NOBODY, |&guest| bucket_of(guest));
                 }
                 bin.set_head(head);
             },
         )
-    }
-
-    /// Leaves of all guests in these rooms only so many as there are places, those of the smallest
-    /// buckets, so that the threshold rises. Returns the smallest bucket of the others.
-    fn stay_away(
-        &self,
-        layout: Layout,
-        rooms: &[Room; ROOMS],
-        guests: &mut [u64; ROOMS],
-        places: usize,
-    ) -> u32 {
-        let mut waiting = [0_u16; ROOMS * SLOTS as usize];
-        let mut count = 0;
-        for (index, room) in rooms.iter().enumerate() {
-            for slot in slots(guests[index]) {
-                let bucket = self.backyard.exile(layout, room, slot).bucket as u16;
-                waiting[count] = bucket << 8 | (index as u16) << 6 | slot.trailing_zeros() as u16;
-                count += 1;
-            }
-        }
-        let waiting = &mut waiting[..count];
-        waiting.sort_unstable();
-        let staying = waiting.get(places..).unwrap_or_default();
-        for who in staying {
-            guests[usize::from(who >> 6 & 3)] &= !(1 << (who & 63));
-        }
-        staying.first().map_or(NOBODY, |&who| u32::from(who >> 8))
     }
 
     /// Counts the departure of expired slots.
@@ -243,4 +219,47 @@ impl Dictionary {
 /// The region of a bin.
 fn region(shape: &Shape, bin: usize) -> usize {
     (bin as u64 * REGIONS as u64 / shape.bins as u64) as usize
+}
+
+/// Exiles of one home who may return: bucket, room and slot of each.
+struct Waiting {
+    who: [u16; ROOMS * SLOTS as usize],
+    count: usize,
+}
+
+impl Default for Waiting {
+    fn default() -> Self {
+        Self { who: [u16::MAX; ROOMS * SLOTS as usize], count: 0 }
+    }
+}
+
+impl Waiting {
+    #[inline(always)]
+    fn push(&mut self, bucket: u32, room: usize, slot: u64) {
+        self.who[self.count] = (bucket << 8 | (room as u32) << 6 | slot.trailing_zeros()) as u16;
+        self.count += 1;
+    }
+
+    /// The first so many, and the others; all in order of their buckets.
+    #[inline(always)]
+    fn first(&mut self, places: usize) -> (&[u16], &[u16]) {
+        const FEW: usize = 16;
+        if self.count <= FEW {
+            // Each goes to its rank: no branch that depends on the order, which nobody could guess.
+            let few: [u16; FEW] = *self.who.first_chunk().unwrap();
+            for who in &few[..self.count] {
+                let rank: u16 = few.iter().map(|other| u16::from(other < who)).sum();
+                self.who[usize::from(rank) % FEW] = *who;
+            }
+        } else {
+            self.who[..self.count].sort_unstable();
+        }
+        self.who[..self.count].split_at(places.min(self.count))
+    }
+}
+
+/// The bucket of one who is [`Waiting`].
+#[inline(always)]
+fn bucket_of(who: u16) -> u32 {
+    u32::from(who >> 8)
 }

@@ -5,7 +5,7 @@ use super::bins::{Bins, NOBODY, SLOTS};
 use super::overflow::REGIONS;
 use super::work::{Part, Uncounted, Work};
 use super::{Place, Shape};
-use crate::bits::{Isa, LINE_BYTES, Level, Scalar, prefetch};
+use crate::bits::{Isa, LINE_BYTES, Level, Scalar};
 use crate::error::Error;
 
 /// How many bins before its turn the sweep asks for a bin.
@@ -180,17 +180,26 @@ impl Dictionary {
         let head = bin.head();
         let run = head.run(isa, place.bucket);
         if bin.may_hold(isa, run, place.remainder) | (place.bucket >= head.threshold) {
-            return self.contains_after_all(isa, place, work);
+            let Place { bin, bucket, remainder } = place;
+            return self.contains_after_all(isa, bin, bucket, remainder, work);
         }
         false
     }
 
-    /// The rest of [`Dictionary::contains`] when a few bytes did not tell.
+    /// The rest of [`Dictionary::contains`] when a few bytes did not tell. The place in its parts,
+    /// so that they come in registers.
     #[inline(never)]
-    fn contains_after_all<I: Isa>(&self, isa: I, place: Place, work: &mut impl Work) -> bool {
+    fn contains_after_all<I: Isa>(
+        &self,
+        isa: I,
+        bin: usize,
+        bucket: u32,
+        remainder: u64,
+        work: &mut impl Work,
+    ) -> bool {
         isa.vectorize(
             #[inline(always)]
-            || self.find(isa, place, work) != Seen::No,
+            || self.find(isa, Place { bin, bucket, remainder }, work) != Seen::No,
         )
     }
 
@@ -269,15 +278,14 @@ impl Dictionary {
 
     #[inline(always)]
     fn prefetch_bin(&self, bin: usize) {
-        let bytes = self.bins.layout.bytes_of(bin);
-        let memory = self.bins.bytes.as_slice();
+        let (bytes, memory) = (self.bins.layout.bytes_of(bin), &self.bins.bytes);
         // The row, the words, the last plane.
-        prefetch(memory, bytes.start);
-        prefetch(memory, bytes.start + LINE_BYTES);
+        memory.prefetch(bytes.start);
+        memory.prefetch(bytes.start + LINE_BYTES);
         if bytes.len() > 2 * LINE_BYTES {
-            prefetch(memory, bytes.start + 2 * LINE_BYTES);
+            memory.prefetch(bytes.start + 2 * LINE_BYTES);
         }
-        prefetch(memory, bytes.end - 1);
+        memory.prefetch(bytes.end - 1);
     }
 
     /// All entries with their tags, bin by bin; exiles after the residents of their home.
