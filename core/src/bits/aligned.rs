@@ -70,6 +70,12 @@ impl<T: Copy + Default> Aligned<T> {
         &mut self.items[self.offset + range.start..self.offset + range.end]
     }
 
+    /// So many items from one on.
+    #[inline(always)]
+    pub fn chunk<const N: usize>(&self, start: usize) -> &[T; N] {
+        self.items[self.offset + start..].first_chunk().unwrap()
+    }
+
     /// Asks for the cache line of an item, which need not exist.
     #[inline(always)]
     pub fn prefetch(&self, index: usize) {

@@ -37,7 +37,7 @@ const ROW_BITS: usize = 8;
 const WORDS: usize = SLOTS as usize;
 
 /// Bytes of the row and the three words.
-const FRONT: usize = WORDS + 24;
+pub(super) const FRONT: usize = WORDS + 24;
 
 /// Where the parts of a bin lie.
 #[derive(Clone, Copy, Debug)]
@@ -126,8 +126,7 @@ impl Bins {
     #[inline(always)]
     pub(super) fn front(&self, bin: usize) -> Bin<&[u8; FRONT]> {
         let Self { layout, ref bytes } = *self;
-        let start = bin * layout.stride();
-        Bin { layout, bytes: bytes.range(start..start + FRONT).first_chunk().unwrap() }
+        Bin { layout, bytes: bytes.chunk(bin * layout.stride()) }
     }
 
     #[inline(always)]

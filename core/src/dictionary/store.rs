@@ -1,7 +1,7 @@
 //! The dictionary itself: both levels, and the way between them.
 
 use super::backyard::{Backyard, Exile};
-use super::bins::{Bins, NOBODY, SLOTS};
+use super::bins::{Bins, FRONT, NOBODY, SLOTS};
 use super::overflow::REGIONS;
 use super::work::{Part, Uncounted, Work};
 use super::{Place, Shape};
@@ -274,6 +274,15 @@ impl Dictionary {
     #[inline(always)]
     pub fn prefetch(&self, place: Place) {
         self.prefetch_bin(place.bin);
+    }
+
+    /// The same for a lookup, which mostly needs less.
+    #[inline(always)]
+    pub fn prefetch_front(&self, place: Place) {
+        let (bytes, memory) = (self.bins.layout.bytes_of(place.bin), &self.bins.bytes);
+        memory.prefetch(bytes.start);
+        memory.prefetch(bytes.start + LINE_BYTES);
+        memory.prefetch(bytes.start + FRONT - 1);
     }
 
     #[inline(always)]
