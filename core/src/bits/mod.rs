@@ -11,6 +11,8 @@ mod scalar;
 mod strings;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
+#[cfg(target_arch = "x86_64")]
+mod x86_64_row;
 
 pub use aligned::{Aligned, LINE_BYTES};
 pub(crate) use isa::vectorized;

@@ -18,7 +18,7 @@ use super::Shape;
 use super::bins::{Layout, SLOTS, THRESHOLD_BITS};
 use super::store::slots;
 use super::work::{Part, Work};
-use crate::bits::{Aligned, Isa, Row, planes};
+use crate::bits::{Aligned, Isa, LINE_BYTES, Row, planes};
 
 /// Rooms that may hold exiles of one bin: two sheds and the stash.
 pub(super) const ROOMS: usize = 3;
@@ -113,6 +113,18 @@ impl Backyard {
             Room { at: second * stride, home: home | 1, home_bits },
             Room { at: self.sheds * stride, home: bin as u64, home_bits: stash_bits },
         ]
+    }
+
+    /// Asks for the sheds of a home, all at once: what is read first decides what is read next.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, layout: Layout, rooms: &[Room; ROOMS]) {
+        let [sheds @ .., _] = rooms;
+        for room in sheds {
+            let end = room.at + bytes_of(layout, room.home_bits) - 1;
+            for at in [room.at, room.at + LINE_BYTES, room.at + 2 * LINE_BYTES, end] {
+                self.bytes.prefetch(at);
+            }
+        }
     }
 
     /// The room and slot of an exile of these rooms' home.

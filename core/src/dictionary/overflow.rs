@@ -69,6 +69,7 @@ impl Dictionary {
                     return Seen::Yes(before);
                 }
                 let rooms = self.backyard.rooms(layout, place.bin);
+                self.backyard.prefetch(layout, &rooms);
                 let mut seen = Seen::No;
                 let mut lost = false;
                 if place.bucket >= head.threshold {
@@ -141,6 +142,7 @@ impl Dictionary {
             || {
                 let layout = self.bins.layout;
                 let rooms = self.backyard.rooms(layout, number);
+                self.backyard.prefetch(layout, &rooms);
                 let mut waiting = Waiting::default();
                 for (index, room) in rooms.iter().enumerate() {
                     let mut leaving = 0;

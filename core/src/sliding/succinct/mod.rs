@@ -27,7 +27,7 @@ use crate::bits::{Isa, vectorized};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::dictionary::work::{Uncounted, Work};
-use crate::dictionary::{Dictionary, Fault, Place, Repeat, Seen, Stats, Tags};
+use crate::dictionary::{Dictionary, Fault, Repeat, Seen, Stats, Tags};
 use crate::error::Error;
 use crate::filter::{Filter, Membership};
 use crate::plan::{Goal, Limit};
