@@ -10,8 +10,8 @@
 //!
 //! One more shed, the *stash*, takes what finds both full, with the whole of b.
 //!
-//! A shed is a row of the low byte of every slot's home, then as many whole bytes per slot as hold
-//! tag, bucket, remainder and the rest of the home, then a word of used slots. The exiles of a home
+//! A shed is a row of the low byte of every slot's home, then tag, bucket, remainder and the rest of
+//! the home of each slot without gaps between them, then a word of used slots. The exiles of a home
 //! are found by one look at the row, and each of them is one load.
 
 use super::Shape;
@@ -285,31 +285,39 @@ impl Backyard {
     /// All that is stored in a slot beside the row, tag first.
     #[inline(always)]
     fn value(&self, layout: Layout, room: &Room, slot: u64) -> u64 {
-        let width = exile_bytes(layout, room.home_bits);
-        let at = room.at + EXILES + width * slot.trailing_zeros() as usize;
+        let (at, shift, mask) = Self::place(layout, room, slot);
         // What is read beyond the last slot is the word of used ones.
-        planes::word(self.bytes.range(at..at + 8), 0) & u64::MAX >> (64 - 8 * width)
+        planes::word(self.bytes.range(at..at + 8), 0) >> shift & mask
     }
 
     #[inline(always)]
     fn set_value(&mut self, layout: Layout, room: &Room, slot: u64, value: u64) {
-        let width = exile_bytes(layout, room.home_bits);
-        let at = room.at + EXILES + width * slot.trailing_zeros() as usize;
+        let (at, shift, mask) = Self::place(layout, room, slot);
         let bytes = self.bytes.range_mut(at..at + 8);
-        let others = planes::word(bytes, 0) & !(u64::MAX >> (64 - 8 * width));
-        planes::set_word(bytes, 0, value | others);
+        let others = planes::word(bytes, 0) & !(mask << shift);
+        planes::set_word(bytes, 0, value << shift | others);
+    }
+
+    /// The byte where an exile begins, its lowest bit there, and as many ones as it has bits.
+    #[inline(always)]
+    fn place(layout: Layout, room: &Room, slot: u64) -> (usize, usize, u64) {
+        let bits = exile_bits(layout, room.home_bits);
+        let bit = bits * slot.trailing_zeros() as usize;
+        (room.at + EXILES + bit / 8, bit % 8, u64::MAX >> (64 - bits))
     }
 }
 
-/// Bytes of an exile beside the row.
+/// Bits of an exile beside the row.
 #[inline(always)]
-const fn exile_bytes(layout: Layout, home_bits: usize) -> usize {
+const fn exile_bits(layout: Layout, home_bits: usize) -> usize {
     let home = home_bits.saturating_sub(ROW_BITS as usize);
-    (layout.tag_bits + BUCKET_BITS + layout.remainder_bits + home).div_ceil(8)
+    let bits = layout.tag_bits + BUCKET_BITS + layout.remainder_bits + home;
+    // More would not fit a word that begins with any bit of a byte.
+    if bits <= 57 { bits } else { 64 }
 }
 
 /// Bytes of a room.
 #[inline(always)]
 const fn bytes_of(layout: Layout, home_bits: usize) -> usize {
-    EXILES + SLOTS as usize * exile_bytes(layout, home_bits) + USED
+    EXILES + SLOTS as usize / 8 * exile_bits(layout, home_bits) + USED
 }
