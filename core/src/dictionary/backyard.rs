@@ -162,8 +162,7 @@ impl Backyard {
     ) -> (Room, u32) {
         let [first, second, stash] = rooms;
         let mut vacant = |room: &Room| {
-            let end = room.at + bytes_of(layout, room.home_bits);
-            work.touch(Part::Backyard, end - USED, USED);
+            self.touch_used(layout, room, work);
             self.used(layout, room).count_zeros()
         };
         let (room, space) = match (vacant(first), vacant(second)) {
@@ -200,10 +199,17 @@ impl Backyard {
         room: &Room,
         work: &mut impl Work,
     ) -> u64 {
+        self.touch_used(layout, room, work);
         let used = self.used(layout, room);
-        self.touch(layout, room, work);
+        if used == 0 {
+            return 0;
+        }
+        work.touch(Part::Backyard, room.at, EXILES);
         let row: &Row = self.bytes.range(room.at..room.at + EXILES).first_chunk().unwrap();
         let mut residents = isa.bytes_holding(row, u8::MAX, room.home as u8) & used;
+        if residents != 0 {
+            self.touch(layout, room, work);
+        }
         // A large table has more homes than the row can tell apart.
         if room.home_bits > ROW_BITS as usize {
             let rest = layout.tag_bits + BUCKET_BITS + layout.remainder_bits;
@@ -260,6 +266,12 @@ impl Backyard {
     #[inline(always)]
     fn touch(&self, layout: Layout, room: &Room, work: &mut impl Work) {
         work.touch(Part::Backyard, room.at, bytes_of(layout, room.home_bits));
+    }
+
+    #[inline(always)]
+    fn touch_used(&self, layout: Layout, room: &Room, work: &mut impl Work) {
+        let end = room.at + bytes_of(layout, room.home_bits);
+        work.touch(Part::Backyard, end - USED, USED);
     }
 
     #[inline(always)]

@@ -160,15 +160,21 @@ impl<B: AsRef<[u8]>> Bin<B> {
         prefetch(self.bytes.as_ref(), 0);
     }
 
-    /// True if a slot of the run may have this remainder: looks at the row only, and only at the
+    /// The members of a run that may have this remainder: looks at the row only, and only at the
     /// beginning of a very long run.
     #[inline(always)]
-    pub(super) fn may_hold<I: Isa>(&self, isa: I, run: Run, remainder: u64) -> bool {
+    pub(super) fn candidates<I: Isa>(&self, isa: I, run: Run, remainder: u64) -> u64 {
         let mask = self.layout.row_mask;
         // The words after the row are readable as well.
         let near: &[u8; NEAR] = self.bytes.as_ref()[run.first as usize..].first_chunk().unwrap();
         let equal = isa.near_bytes_holding(near, mask, remainder as u8);
-        (equal & run.members != 0) | (run.members >= 1 << NEAR)
+        (equal | u64::MAX << NEAR) & run.members
+    }
+
+    /// True if a candidate has the whole remainder for certain.
+    #[inline(always)]
+    pub(super) fn proves(&self, candidates: u64) -> bool {
+        self.layout.remainder_planes() == 0 && candidates & ((1 << NEAR) - 1) != 0
     }
 
     /// Of the slots of a run, the one with this remainder; at most one has it.

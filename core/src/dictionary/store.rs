@@ -179,7 +179,11 @@ impl Dictionary {
         bin.prefetch_row();
         let head = bin.head();
         let run = head.run(isa, place.bucket);
-        if bin.may_hold(isa, run, place.remainder) | (place.bucket >= head.threshold) {
+        let candidates = bin.candidates(isa, run, place.remainder);
+        if (candidates != 0) | (place.bucket >= head.threshold) {
+            if bin.proves(candidates) {
+                return true;
+            }
             let Place { bin, bucket, remainder } = place;
             return self.contains_after_all(isa, bin, bucket, remainder, work);
         }
@@ -199,7 +203,15 @@ impl Dictionary {
     ) -> bool {
         isa.vectorize(
             #[inline(always)]
-            || self.find(isa, Place { bin, bucket, remainder }, work) != Seen::No,
+            || {
+                let home = self.bins.get(bin);
+                let head = home.head();
+                if home.find(isa, head.run(isa, bucket), remainder) != 0 {
+                    return true;
+                }
+                let place = Place { bin, bucket, remainder };
+                bucket >= head.threshold && self.find_exile(isa, place, work) != Seen::No
+            },
         )
     }
 
@@ -222,7 +234,7 @@ impl Dictionary {
         let mut head = bin.head();
         let run = head.run(isa, place.bucket);
         // One branch for all that is rare.
-        if bin.may_hold(isa, run, place.remainder)
+        if (bin.candidates(isa, run, place.remainder) != 0)
             | (place.bucket >= head.threshold)
             | (head.ends >> (SLOTS - 1) != 0)
         {
