@@ -117,32 +117,33 @@ impl Bins {
     }
 
     #[inline(always)]
-    pub(super) fn get(&self, bin: usize) -> Bin<&[u8]> {
-        let Self { layout, ref bytes } = *self;
+    pub(super) fn get(&self, bin: usize) -> Bin<'_, &[u8]> {
+        let Self { layout, bytes } = self;
         Bin { layout, bytes: bytes.range(layout.bytes_of(bin)) }
     }
 
     /// The row and the words of a bin: enough to say of most keys that they are not there.
     #[inline(always)]
-    pub(super) fn front(&self, bin: usize) -> Bin<&[u8; FRONT]> {
-        let Self { layout, ref bytes } = *self;
+    pub(super) fn front(&self, bin: usize) -> Bin<'_, &[u8; FRONT]> {
+        let Self { layout, bytes } = self;
         Bin { layout, bytes: bytes.chunk(bin * layout.stride()) }
     }
 
     #[inline(always)]
-    pub(super) fn get_mut(&mut self, bin: usize) -> Bin<&mut [u8]> {
-        let Self { layout, ref mut bytes } = *self;
+    pub(super) fn get_mut(&mut self, bin: usize) -> Bin<'_, &mut [u8]> {
+        let Self { layout, bytes } = self;
         Bin { layout, bytes: bytes.range_mut(layout.bytes_of(bin)) }
     }
 }
 
 /// A bin over its bytes.
-pub(super) struct Bin<B> {
-    layout: Layout,
+pub(super) struct Bin<'a, B> {
+    /// By reference: what only the rare ways need should be read by them.
+    layout: &'a Layout,
     bytes: B,
 }
 
-impl<B: AsRef<[u8]>> Bin<B> {
+impl<B: AsRef<[u8]>> Bin<'_, B> {
     #[inline(always)]
     pub(super) fn head(&self) -> Head {
         let [ends, low, high] = self.words();
@@ -203,7 +204,7 @@ impl<B: AsRef<[u8]>> Bin<B> {
     /// The slots with this tag, used or not.
     #[inline(always)]
     pub(super) fn tagged<I: Isa>(&self, isa: I, tag: u64) -> u64 {
-        let Layout { row_mask, remainder_bits, .. } = self.layout;
+        let Layout { row_mask, remainder_bits, .. } = *self.layout;
         let planes = &self.planes()[self.layout.remainder_planes()..];
         let in_planes = planes::holding(isa, planes, tag >> self.layout.row_tag_bits());
         if row_mask == u8::MAX {
@@ -237,10 +238,10 @@ impl<B: AsRef<[u8]>> Bin<B> {
     }
 }
 
-impl Bin<&mut [u8]> {
+impl Bin<'_, &mut [u8]> {
     #[inline(always)]
     pub(super) fn set_tag<I: Isa>(&mut self, isa: I, slot: u64, tag: u64) {
-        let Layout { row_mask, remainder_bits, .. } = self.layout;
+        let Layout { row_mask, remainder_bits, .. } = *self.layout;
         let (in_row, remainder_planes) =
             (self.layout.row_tag_bits(), self.layout.remainder_planes());
         if in_row > 0 {
