@@ -35,7 +35,7 @@ use crate::window::{Slack, Time, Window};
 
 /// How many hashes of a batch before its turn the memory of a hash is asked for. All along the
 /// batch, so that memory and processor are busy at the same time.
-const AHEAD: usize = 12;
+const AHEAD: usize = 20;
 
 /// Remembers the last n insertions.
 #[derive(Debug, Clone)]
