@@ -12,7 +12,8 @@ use lately::catalog::CATALOG;
 use lately::spectral::{Rule, SpectralParameters};
 use lately::{Time, codec};
 use samples::{
-    HASHING, KEYS, filled, golden_file, key_hash, moment, sample, samples, small_counters,
+    HASHING, KEYS, filled, golden_file, key_hash, moment, sample, samples, single_bits,
+    small_counters,
 };
 
 #[test]
@@ -30,18 +31,23 @@ fn we_write_what_we_always_wrote() {
     }
 }
 
-/// A second filter and its marker, which no sample of a row has.
+/// What no sample of a row has: a second filter and its marker, and slices of single bits.
 #[test]
-fn a_second_filter_is_written_as_always() {
-    let path = golden_file("spectral-marked", codec::VERSION);
+fn variants_are_written_as_always() {
     let rule = Rule::MarkedRecurringMinimum { second_width: 10 };
-    let bytes = codec::save(&*filled(&SpectralParameters { rule, ..small_counters() }), HASHING);
-    if !path.exists() && std::env::var_os("LATELY_WRITE_GOLDEN").is_some() {
-        fs::write(&path, &bytes).unwrap();
+    let marked = SpectralParameters { rule, ..small_counters() };
+    for (name, filter) in
+        [("spectral-marked", filled(&marked)), ("time-limited-bits", filled(&single_bits()))]
+    {
+        let path = golden_file(name, codec::VERSION);
+        let bytes = codec::save(&*filter, HASHING);
+        if !path.exists() && std::env::var_os("LATELY_WRITE_GOLDEN").is_some() {
+            fs::write(&path, &bytes).unwrap();
+        }
+        assert!(fs::read(&path).unwrap() == bytes, "no longer as in {}", path.display());
+        let (opened, _) = codec::open(&bytes).unwrap();
+        assert!(codec::save(&*opened, HASHING) == bytes);
     }
-    assert!(fs::read(&path).unwrap() == bytes, "no longer as in {}", path.display());
-    let (opened, _) = codec::open(&bytes).unwrap();
-    assert!(codec::save(&*opened, HASHING) == bytes);
 }
 
 #[test]

@@ -51,7 +51,7 @@ impl SliceBySlice {
         let number = self.newest + age;
         let number = if number < slices { number } else { number - slices };
         let probe = Probe::new(hash, number % self.parameters.slices_per_key as usize);
-        let block = probe.block(self.parameters.blocks) * self.parameters.block.words as usize;
+        let block = probe.one_of(self.parameters.blocks) * self.parameters.block.words as usize;
         (number * self.slice_words() + block, probe)
     }
 

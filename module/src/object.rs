@@ -131,7 +131,7 @@ impl Stored {
     /// Inserts items; `true` for each that was new.
     pub fn insert<'i>(
         &mut self,
-        items: impl Iterator<Item = &'i [u8]>,
+        items: impl ExactSizeIterator<Item = &'i [u8]>,
         now: Time,
         repeat: Repeat,
     ) -> Answers {
@@ -142,10 +142,18 @@ impl Stored {
     /// Inserts items by their hashes; `true` for each that was new.
     pub fn insert_hashes(
         &mut self,
-        hashes: impl Iterator<Item = u64>,
+        mut hashes: impl ExactSizeIterator<Item = u64>,
         now: Time,
         repeat: Repeat,
     ) -> Answers {
+        if let Some(hash) = self.fetch_only(&mut hashes) {
+            let new = match repeat {
+                Repeat::Refreshes => self.filter.insert_hash(hash, now),
+                Repeat::KeepsItsAge => self.filter.insert_new_hash(hash, now),
+            };
+            self.count(1, new.into());
+            return Answers::One(new);
+        }
         let (mut inserted, mut new) = (0, 0);
         let answers = in_batches(hashes, |hashes, answers| {
             match repeat {
@@ -160,8 +168,13 @@ impl Stored {
     }
 
     /// Whether each item is in the window.
-    pub fn seen<'i>(&self, items: impl Iterator<Item = &'i [u8]>, now: Time) -> Answers {
-        in_batches(items.map(|item| self.hashing.hash(item)), |hashes, answers| {
+    pub fn seen<'i>(&self, items: impl ExactSizeIterator<Item = &'i [u8]>, now: Time) -> Answers {
+        let mut hashes = items.map(|item| self.hashing.hash(item));
+        if let Some(hash) = self.fetch_only(&mut hashes) {
+            metrics::ASKED.add_alone(1);
+            return Answers::One(self.filter.contains_hash(hash, now));
+        }
+        in_batches(hashes, |hashes, answers| {
             self.filter.contains_hashes(hashes, now, answers);
             metrics::ASKED.add_alone(answers.len() as u64);
         })
@@ -245,6 +258,7 @@ impl Stored {
 
     /// Refuses to let a filter that grows go beyond what one key may take; but not what a primary
     /// with other settings accepted.
+    #[inline]
     pub fn check_growth(&self, origin: Origin<'_>) -> Result<(), Refusal> {
         if !self.adapts {
             return Ok(());
@@ -262,6 +276,15 @@ impl Stored {
         let mut stored = Self { hashing, filter, tally, bloom, accounted: 0, adapts, is_timed };
         stored.account();
         stored
+    }
+
+    /// The hash, if it is the only one, which then needs no batch. Its memory is asked for all the
+    /// same: a filter reads several places, which come together if they are asked for together.
+    fn fetch_only(&self, hashes: &mut impl ExactSizeIterator<Item = u64>) -> Option<u64> {
+        if hashes.len() != 1 {
+            return None;
+        }
+        hashes.next().inspect(|&hash| self.filter.prefetch_hash(hash))
     }
 
     fn count(&mut self, inserted: u64, new: u64) {

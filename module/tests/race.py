@@ -5,6 +5,7 @@ second it tells the time that the server's process took for each, which other wo
 disturbs less.
 """
 
+import itertools
 import os
 import pathlib
 import re
@@ -18,19 +19,24 @@ from servers import ENGINES, Server
 # events, of which a queue delivers some twice.
 RANGE = 1_000_000
 IDS = 1_000_000_000
+# redis-benchmark seeds its ids with the second and its process number, so that two runs may draw the
+# same ones: each run says its number before them.
+RUNS = itertools.count(100)
 CONTENDERS = {
-    "SET EX NX": ["SET", "k:__rand_int__", "1", "EX", "3600", "NX"],
-    "LATELY.ADD last": ["LATELY.ADD", "last", "k:__rand_int__"],
-    "LATELY.ADD within": ["LATELY.ADD", "within", "k:__rand_int__"],
-    "LATELY.SEEN last": ["LATELY.SEEN", "last", "k:__rand_int__"],
-    "BF.ADD": ["BF.ADD", "bloom", "k:__rand_int__"],
+    "SET EX NX": ["SET", "k{run}:__rand_int__", "1", "EX", "3600", "NX"],
+    "LATELY.ADD last": ["LATELY.ADD", "last", "k{run}:__rand_int__"],
+    "LATELY.ADD within": ["LATELY.ADD", "within", "k{run}:__rand_int__"],
+    "LATELY.SEEN last": ["LATELY.SEEN", "last", "k{run}:__rand_int__"],
+    "BF.ADD": ["BF.ADD", "bloom", "k{run}:__rand_int__"],
 }
 
 
 def measure(server, words, pipeline, requests):
     """Requests per second, and nanoseconds of the server's time for each."""
     command = ["redis-benchmark", "-h", "127.0.0.1", "-p", str(server.port), "-c", "20"]
-    command += ["-P", str(pipeline), "-n", str(requests), "-r", str(IDS), "-q", *words]
+    command += ["-P", str(pipeline), "-n", str(requests), "-r", str(IDS), "-q"]
+    run = next(RUNS)
+    command += [word.format(run=run) for word in words]
     before = seconds_taken(server)
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     taken = 1e9 * (seconds_taken(server) - before) / requests
@@ -51,7 +57,7 @@ def race(engine, rounds=5):
         for pipeline, requests in [(1, 60_000), (50, 600_000)]:
             runs = {name: [] for name in CONTENDERS}
             for _ in range(rounds):
-                remove(server, "k:*")
+                remove(server, "k*:*")
                 for name, words in CONTENDERS.items():
                     runs[name].append(measure(server, words, pipeline, requests))
             for name, samples in runs.items():

@@ -24,10 +24,14 @@ pub enum Build {
 }
 
 impl Build {
-    fn profile(self) -> &'static str {
+    /// The whole workspace as its tests, because a choice of packages may be a choice of features,
+    /// and then everything is built again.
+    fn arguments(self) -> &'static [&'static str] {
         match self {
-            Self::Checked => "dev",
-            Self::Release => "release",
+            Self::Checked => &["--workspace"],
+            Self::Release => {
+                &["--release", "--package", "lately-module", "--package", "lately-cli"]
+            }
         }
     }
 
@@ -61,8 +65,7 @@ impl Engines {
             }
         };
         let mut cargo = Command::new("cargo");
-        cargo.args(["build", "--quiet", "--profile", build.profile()]);
-        succeed(cargo.args(["--package", "lately-module", "--package", "lately-cli"]))?;
+        succeed(cargo.args(["build", "--quiet"]).args(build.arguments()))?;
         Ok(Self { build, python: environment.join("bin/python"), servers })
     }
 
@@ -72,7 +75,7 @@ impl Engines {
         pytest.args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider", TESTS]);
         succeed(&mut pytest)?;
         let mut client = self.told(Command::new("cargo"));
-        succeed(client.args(["test", "--quiet", "--package", "lately-module", "--test", "*"]))
+        succeed(client.args(["test", "--quiet", "--workspace", "--test", "rust_client"]))
     }
 
     /// `LATELY.ADD` beside `SET EX NX`, in one alternating run.

@@ -1,15 +1,15 @@
 //! Asking for memory before it is needed.
 #![allow(unsafe_code)]
 
-/// Starts loading the cache line that holds `slice[index]`. There need not be such an item: then
-/// it does nothing of use, and no harm.
+/// Starts loading the cache line of `slice[index]`. An index out of bounds is no fault: whatever is
+/// there, or nothing, is asked for, and never read.
 #[inline(always)]
 pub fn prefetch<T>(slice: &[T], index: usize) {
     let item = slice.as_ptr().wrapping_add(index);
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: SSE is part of every x86-64, and prefetching reads nothing: any address will do.
+        // SAFETY: SSE is part of every x86-64, and a prefetch of any address is harmless.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(item.cast()) }
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]

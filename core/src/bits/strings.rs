@@ -50,6 +50,98 @@ pub fn move_bits_up(words: &mut [u64], from: usize, to: usize, count: usize) {
     }
 }
 
+/// Moves the bits from `from` to below `to` up by `count`, which is from 1 to 63, over as many bits
+/// above them, and puts `entering` into the place that becomes free.
+///
+/// # Panics
+///
+/// If the words end before the bits do.
+#[inline(always)]
+pub fn insert_bits_up(words: &mut [u64], from: usize, to: usize, count: u32, entering: u64) {
+    let (first, end) = (from / 64, to + count as usize);
+    let words = &mut words[first..=(end - 1) / 64];
+    let changed = Changed::of(words, from % 64, end);
+    for word in (1..words.len()).rev() {
+        words[word] = words[word] << count | words[word - 1] >> (64 - count);
+    }
+    words[0] <<= count;
+    changed.restore_others(words);
+    write_bits(words, from % 64, count, entering);
+}
+
+/// Moves the bits from `from` to below `to` down by `count`, which is from 1 to 63, over as many bits
+/// below them, and puts `entering` into the place that becomes free.
+///
+/// # Panics
+///
+/// If the words end before the bits do.
+#[inline(always)]
+pub fn insert_bits_down(words: &mut [u64], from: usize, to: usize, count: u32, entering: u64) {
+    let from = from - count as usize;
+    let first = from / 64;
+    let words = &mut words[first..=(to - 1) / 64];
+    let changed = Changed::of(words, from % 64, to);
+    for word in 1..words.len() {
+        words[word - 1] = words[word - 1] >> count | words[word] << (64 - count);
+    }
+    *words.last_mut().expect("at least one word") >>= count;
+    changed.restore_others(words);
+    write_bits(words, to - count as usize - 64 * first, count, entering);
+}
+
+/// The part of a row of words that changes, and what the first and the last word had beside it.
+struct Changed {
+    first: u64,
+    last: u64,
+    below: u64,
+    above: u64,
+}
+
+impl Changed {
+    /// From bit `from` of the first word to below bit `end` of the last.
+    #[inline(always)]
+    fn of(words: &[u64], from: usize, end: usize) -> Self {
+        let first = u64::MAX << from;
+        let last = u64::MAX >> (end.wrapping_neg() % 64);
+        Self { first, last, below: words[0] & !first, above: words[words.len() - 1] & !last }
+    }
+
+    #[inline(always)]
+    fn restore_others(&self, words: &mut [u64]) {
+        let last = words.len() - 1;
+        words[last] = words[last] & self.last | self.above;
+        words[0] = words[0] & self.first | self.below;
+    }
+}
+
+/// Copies `count` bits to where all bits are zero.
+///
+/// # Panics
+///
+/// If the words end before the bits do.
+#[inline(always)]
+pub fn copy_bits(source: &[u64], from: usize, target: &mut [u64], to: usize, count: usize) {
+    let mut done = 0;
+    while done < count {
+        let (word, shift) = ((to + done) / 64, (to + done) % 64);
+        if shift == 0 {
+            let shift = (from + done) % 64;
+            let pairs = source[(from + done) / 64..].windows(2);
+            let words = target[word..].iter_mut().take((count - done) / 64);
+            for (target, pair) in words.zip(pairs) {
+                *target = pair[0] >> shift | pair[1] << 1 << (63 - shift);
+                done += 64;
+            }
+        }
+        let (word, step) = ((to + done) / 64, (count - done).min(64 - shift));
+        if step > 0 {
+            let bits = BitReader::new(source, from + done).peek(step as u32);
+            target[word] |= bits << shift;
+            done += step;
+        }
+    }
+}
+
 #[inline]
 fn mask(count: u32) -> u64 {
     if count == 0 { 0 } else { u64::MAX >> (64 - count) }
@@ -171,6 +263,39 @@ mod tests {
             assert!(count == 64 || read >> count == 0);
         }
         assert_eq!(words[BITS / 64], 0, "nothing was written behind the end");
+    }
+
+    /// Random insertions and copies against the same.
+    #[test]
+    fn insertions_agree_with_a_vector_of_bits() {
+        const BITS: usize = 640;
+        let mut words: Vec<u64> = (0..BITS as u64 / 64).map(|word| remix(word, 0)).collect();
+        let mut plain: Vec<bool> =
+            (0..BITS).map(|bit| words[bit / 64] >> (bit % 64) & 1 == 1).collect();
+        for step in 0..20_000 {
+            let draw = |stream, bound: usize| (remix(step, stream) % bound as u64) as usize;
+            let (count, entering) = (1 + draw(1, 63), remix(step, 2));
+            let room = draw(3, BITS - count + 1);
+            let (low, length) = (draw(4, BITS - count - room + 1), room);
+            let (high, hole) =
+                (low + length + count, if step % 2 == 0 { low } else { low + length });
+            if step % 2 == 0 {
+                insert_bits_up(&mut words, low, low + length, count as u32, entering);
+                plain.copy_within(low..low + length, low + count);
+            } else {
+                insert_bits_down(&mut words, low + count, high, count as u32, entering);
+                plain.copy_within(low + count..high, low);
+            }
+            for bit in 0..count {
+                plain[hole + bit] = entering >> bit & 1 == 1;
+            }
+            assert!((0..BITS).all(|bit| (words[bit / 64] >> (bit % 64) & 1 == 1) == plain[bit]));
+            let mut copy = [0; BITS / 64];
+            let to = draw(5, BITS - length + 1);
+            copy_bits(&words, low, &mut copy, to, length);
+            let is_set = |bit: usize| (to..to + length).contains(&bit) && plain[bit - to + low];
+            assert!((0..BITS).all(|bit| (copy[bit / 64] >> (bit % 64) & 1 == 1) == is_set(bit)));
+        }
     }
 
     #[test]

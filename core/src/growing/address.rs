@@ -4,12 +4,12 @@ use crate::hash::reduce;
 
 /// Blocks of a segment; a power of two, so that halves of a segment are blocks of its children.
 pub(super) const BLOCKS: usize = 1 << BLOCK_BITS;
-const BLOCK_BITS: u32 = 4;
+pub(super) const BLOCK_BITS: u32 = 6;
 
 /// Buckets of a block: what a word can hold beside the start. Even, so that the halves of a block
 /// are two blocks of a child.
 pub(super) const BUCKETS: u32 = 64 - START_BITS;
-const START_BITS: u32 = 12;
+const START_BITS: u32 = 14;
 
 /// Words before the bins.
 pub(super) const HEAD: usize = BLOCKS;
@@ -23,7 +23,7 @@ pub(super) const MOST_BINS: usize = (1 << START_BITS) / SLOTS - 1;
 /// Where a hash lives inside its segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
-    pub(super) block: usize,
+    pub(super) block: u32,
     pub(super) bucket: u32,
     /// The remainder, as long as can be, and a one.
     pub(super) field: u64,
@@ -36,7 +36,7 @@ impl Place {
     #[inline(always)]
     pub(super) fn of(hash: u64, depth: u32, remainder_bits: u32) -> Self {
         let rest = hash << depth;
-        let block = (rest >> (64 - BLOCK_BITS)) as usize;
+        let block = (rest >> (64 - BLOCK_BITS)) as u32;
         let (bucket, remainder) = reduce(rest << BLOCK_BITS, BUCKETS.into());
         let field = remainder >> (64 - remainder_bits) << 1 | 1;
         Self { block, bucket: bucket as u32, field }
@@ -87,29 +87,4 @@ impl Block {
 pub(super) struct Run {
     pub(super) first: usize,
     pub(super) end: usize,
-}
-
-impl Run {
-    /// Its slots in the bin of the first.
-    #[inline(always)]
-    pub(super) fn slots_in_first_bin(self) -> u64 {
-        let len = (self.end - self.first) as u32;
-        !u64::MAX.unbounded_shl(len) << (self.first % SLOTS)
-    }
-
-    /// Whether it goes on in another bin.
-    #[inline(always)]
-    pub(super) fn crosses(self) -> bool {
-        self.first % SLOTS + (self.end - self.first) > SLOTS
-    }
-
-    /// Its slots in each bin. There must be one.
-    pub(super) fn parts(self) -> impl Iterator<Item = (usize, u64)> {
-        let Self { first, end } = self;
-        (first / SLOTS..=(end - 1) / SLOTS).map(move |bin| {
-            let low = first.saturating_sub(SLOTS * bin);
-            let high = (end - SLOTS * bin).min(SLOTS);
-            (bin, u64::MAX << low & u64::MAX >> (SLOTS - high))
-        })
-    }
 }

@@ -2,6 +2,8 @@
 
 use super::filter::Growing;
 use super::parameters::GrowingParameters;
+use super::segment::SLOTS;
+use crate::bits::LINE_WORDS;
 use crate::blueprint::{Blueprint, Structure};
 use crate::codec::Writer;
 use crate::filter::{Filter, Promise};
@@ -31,8 +33,9 @@ impl Blueprint for GrowingParameters {
     }
 
     fn lines_touched(&self) -> f64 {
-        // Slot, segment, block, and a bin that begins anywhere in a line.
-        3.0 + self.stride(self.expected_depth() as u32) as f64 / 8.0 + 1.0
+        // Address, block, ends, and fields that may go on in another line.
+        let moved = SLOTS * self.width(self.expected_depth() as u32);
+        4.0 + moved as f64 / (64 * LINE_WORDS) as f64
     }
 
     fn fields(&self) -> Vec<(&'static str, String)> {

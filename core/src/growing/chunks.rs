@@ -26,8 +26,10 @@ impl<T> Chunks<T> {
         (items * size_of::<T>() + self.chunks.capacity() * size_of::<Vec<T>>()) as u64
     }
 
-    pub(super) fn push(&mut self, item: T) {
-        let (chunk, offset) = locate(self.len);
+    /// Appends an item, and returns its chunk and offset.
+    pub(super) fn push(&mut self, item: T) -> (u8, u32) {
+        let bits = usize::BITS - self.len.leading_zeros();
+        let (chunk, offset) = (bits as usize, self.len - (1 << bits >> 1));
         if offset == 0 {
             self.chunks.reserve_exact(1);
             self.chunks.push(Vec::new());
@@ -35,34 +37,18 @@ impl<T> Chunks<T> {
         }
         self.chunks[chunk].push(item);
         self.len += 1;
+        (chunk as u8, offset as u32)
     }
 
-    /// The item at an offset in a chunk.
     #[inline(always)]
-    pub(super) fn at(&self, chunk: usize, offset: usize) -> &T {
-        &self.chunks[chunk][offset]
+    pub(super) fn at(&self, chunk: u8, offset: u32) -> &T {
+        &self.chunks[usize::from(chunk)][offset as usize]
     }
 
-    /// The item at an offset in a chunk, to change.
     #[inline(always)]
-    pub(super) fn at_mut(&mut self, chunk: usize, offset: usize) -> &mut T {
-        &mut self.chunks[chunk][offset]
+    pub(super) fn at_mut(&mut self, chunk: u8, offset: u32) -> &mut T {
+        &mut self.chunks[usize::from(chunk)][offset as usize]
     }
-
-    /// Whether there is an item at an offset in a chunk.
-    pub(super) fn has(&self, chunk: usize, offset: usize) -> bool {
-        self.chunks.get(chunk).is_some_and(|chunk| offset < chunk.len())
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.chunks.iter().flatten()
-    }
-}
-
-/// Chunk and offset of an item.
-fn locate(index: usize) -> (usize, usize) {
-    let bits = usize::BITS - index.leading_zeros();
-    (bits as usize, index - (1 << bits >> 1))
 }
 
 #[cfg(test)]
@@ -72,14 +58,15 @@ mod tests {
     #[test]
     fn items_stay_where_they_are() {
         let mut chunks = Chunks::new();
+        let mut places = Vec::new();
         for i in 0..1000 {
-            chunks.push(i);
+            places.push((chunks.push(i), i));
             assert_eq!(chunks.len(), i + 1);
-            let (chunk, offset) = locate(i);
-            assert!(chunks.has(chunk, offset) && !chunks.has(chunk, offset + 1));
-            assert_eq!(*chunks.at(chunk, offset), i);
         }
-        assert!(chunks.iter().copied().eq(0..1000));
-        assert_eq!(chunks.heap_bytes(), 8 * 1024 + 11 * size_of::<Vec<usize>>() as u64);
+        let first = std::ptr::from_ref(chunks.at(0, 0));
+        places.extend((1000..2000).map(|i| (chunks.push(i), i)));
+        assert_eq!(std::ptr::from_ref(chunks.at(0, 0)), first);
+        assert!(places.iter().all(|&((chunk, offset), i)| *chunks.at(chunk, offset) == i));
+        assert_eq!(chunks.heap_bytes(), 8 * 2048 + 12 * size_of::<Vec<usize>>() as u64);
     }
 }

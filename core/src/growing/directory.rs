@@ -1,19 +1,18 @@
 //! Which segment a hash belongs to.
 //!
 //! Every segment stands for a prefix, its *depth* is the length of that, and segments split one by
-//! one as they fill up: extendible hashing. A segment's address is its prefix without the zeros at
-//! its end, so of the two halves of a segment the lower one takes its place and only the upper one
-//! needs a new address. Addresses are made in order, the shorter ones first, and never move:
+//! one as they fill up: extendible hashing. A table with an entry for every prefix of some length
+//! says which segment that is, and how deep:
 //!
 //! ```text
-//! address     -   1   01  11  001 011 101 ...
-//! prefixes    0.. 10. 010 110 001 011 101
+//! prefix      000 001 010 011 100 101 110 111
+//! segment      0   0   2   2   1   3   4   4
+//! depth        2   2   2   2   3   3   2   2
 //! ```
 //!
-//! So that a segment can split at once when it has to, addresses for the next length are made while
-//! the segments fill up. An address without a segment knows the depth of the one that covers it.
-//!
-//! A lookup starts at the depth that most segments have, and usually ends there.
+//! A segment as deep as the table is long can be split only when the table was doubled. So that no
+//! insertion pays for that, the next table is made a few entries at a time, ahead of need, and takes
+//! over when it is complete.
 
 use super::chunks::Chunks;
 use super::origin::Origins;
@@ -21,169 +20,134 @@ use super::segment::Segment;
 
 /// Most segments: at 900 entries each, more than machines hold.
 pub(super) const MOST_SEGMENTS: usize = 1 << MOST_DEPTH;
-const MOST_DEPTH: u32 = 27;
+pub(super) const MOST_DEPTH: u32 = 27;
 
 /// Lengths that the prefix of a segment can have: from none on.
 pub(super) const DEPTHS: usize = MOST_DEPTH as usize + 1;
 
-/// Addresses below a prefix that one split may have to rewrite, as a power of two. With random
-/// hashes there are two.
+/// How much longer prefixes can be than if all were equally long. With random hashes it is one.
+const MOST_UNEVEN: u32 = 2;
+
+/// Entries of the table that one split may have to rewrite, as a power of two. With random hashes
+/// there are two.
 const MOST_BELOW: u32 = 8;
 
 /// Where the segment of a hash is.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Location {
-    chunk: u32,
     offset: u32,
-    pub(super) depth: u32,
+    chunk: u8,
+    depth: u8,
 }
 
 impl Location {
+    #[inline(always)]
+    pub(super) fn depth(self) -> u32 {
+        self.depth.into()
+    }
+
     /// The first hash of the next segment, given one of this.
     pub(super) fn next_hash(self, hash: u64) -> Option<u64> {
-        let next = prefix(hash, self.depth) + 1;
+        let next = prefix(hash, self.depth()) + 1;
         (next >> self.depth == 0).then(|| next << 1 << (63 - self.depth))
     }
+}
+
+/// A segment as it is kept: with its depth, and with what is noted of origins.
+pub(super) struct Kept {
+    pub(super) segment: Segment,
+    pub(super) depth: u32,
+    pub(super) origins: Origins,
 }
 
 /// All segments.
 #[derive(Debug, Clone)]
 pub(super) struct Directory {
-    /// By address, the depth of the segment that covers it, followed by zeros. Apart from the
-    /// segments, so that the search for one stays in the nearest cache.
-    depths: Chunks<u8>,
-    /// By address, the segment; blind, and never asked, if the address is that of a longer prefix
-    /// than any segment there has.
+    /// Length of the prefixes in the table.
+    length: u32,
+    /// By prefix, the location of its segment.
+    table: Vec<Location>,
+    /// The first entries of a table twice as long.
+    next: Vec<Location>,
     segments: Chunks<Segment>,
-    /// By address, what is noted with the segment, if anything is ever taken back.
+    /// What is noted with the segments, if anything is ever taken back.
     origins: Option<Chunks<Origins>>,
-    /// Segments that are asked.
-    count: usize,
-    /// Depth at which lookups start: every prefix of this length has an address.
-    usual_depth: u32,
 }
 
 impl Directory {
-    /// One segment for all.
-    pub(super) fn new(segment: Segment, notes: bool) -> Self {
-        let mut directory = Self::empty(notes);
-        directory.push(segment, 0, Origins::default());
-        directory.count = 1;
-        directory
-    }
-
-    /// No address, to be filled by a reader; with or without notes of origins.
-    pub(super) fn empty(notes: bool) -> Self {
-        Self {
-            depths: Chunks::new(),
-            segments: Chunks::new(),
-            origins: notes.then(Chunks::new),
-            count: 0,
-            usual_depth: 0,
+    /// Segments that share all prefixes between them, in the order of those; with or without notes
+    /// of origins.
+    pub(super) fn new(kept: Vec<Kept>, notes: bool) -> Self {
+        let length = kept.iter().map(|kept| kept.depth).max().unwrap_or(0);
+        let mut table = Vec::with_capacity(1 << length);
+        let (mut segments, mut origins) = (Chunks::new(), notes.then(Chunks::new));
+        for kept in kept {
+            let (chunk, offset) = segments.push(kept.segment);
+            let at = Location { offset, chunk, depth: kept.depth as u8 };
+            table.resize(table.len() + (1 << (length - kept.depth)), at);
+            if let Some(notes) = &mut origins {
+                notes.push(kept.origins);
+            }
         }
-    }
-
-    /// Appends the next address.
-    pub(super) fn push(&mut self, segment: Segment, depth: u8, origins: Origins) {
-        self.segments.push(segment);
-        self.depths.push(depth);
-        if let Some(notes) = &mut self.origins {
-            notes.push(origins);
-        }
-    }
-
-    /// Counts the segments, after all addresses were appended.
-    pub(super) fn count_segments(&mut self, segments: usize) {
-        self.count = segments;
-        self.usual_depth = segments.ilog2();
-    }
-
-    /// All addresses in the order in which they were made.
-    pub(super) fn entries(&self) -> impl Iterator<Item = (&Segment, u8)> {
-        self.segments.iter().zip(self.depths.iter().copied())
-    }
-
-    /// What is noted with them, in the same order.
-    pub(super) fn notes(&self) -> impl Iterator<Item = &Origins> {
-        self.origins.iter().flat_map(Chunks::iter)
-    }
-
-    pub(super) fn address_count(&self) -> usize {
-        self.depths.len()
+        Self { length, table, next: Vec::new(), segments, origins }
     }
 
     pub(super) fn segment_count(&self) -> usize {
-        self.count
+        self.segments.len()
     }
 
-    /// All segments with their depths, in the order of their addresses.
-    pub(super) fn segments(&self) -> impl Iterator<Item = (&Segment, u32)> {
-        let lengths = (0..self.depths.len()).map(|index| usize::BITS - index.leading_zeros());
-        let entries = self.entries().zip(lengths);
-        entries
-            .filter(|((_, depth), length)| u32::from(*depth) >= *length)
-            .map(|((segment, depth), _)| (segment, depth.into()))
+    /// Where all segments are, in the order of their prefixes.
+    pub(super) fn locations(&self) -> impl Iterator<Item = Location> {
+        let mut next = 0;
+        std::iter::from_fn(move || {
+            let at = *self.table.get(next)?;
+            next += 1 << (self.length - at.depth());
+            Some(at)
+        })
     }
 
     /// Bytes on the heap, those of the segments not counted.
     pub(super) fn heap_bytes(&self) -> u64 {
         let notes = self.origins.as_ref().map_or(0, Chunks::heap_bytes);
-        self.depths.heap_bytes() + self.segments.heap_bytes() + notes
+        let entries = self.table.capacity() + self.next.capacity();
+        (entries * size_of::<Location>()) as u64 + self.segments.heap_bytes() + notes
     }
 
     /// Where the segment of a hash is.
     #[inline(always)]
     pub(super) fn locate(&self, hash: u64) -> Location {
-        // One step always: the usual depth and the next share the segments between them, and which
-        // it is cannot be guessed.
-        let (chunk, offset) = address(self.usual_depth, prefix(hash, self.usual_depth));
-        let found = u32::from(*self.depths.at(chunk, offset));
-        let mut depth = found.min(self.usual_depth + 1);
-        loop {
-            let (chunk, offset) = address(depth, prefix(hash, depth));
-            let found = u32::from(*self.depths.at(chunk, offset));
-            if found == depth {
-                return Location { chunk: chunk as u32, offset: offset as u32, depth };
-            }
-            // A longer prefix has an address, because its sibling has a segment; but not more than
-            // one bit longer is certain. A shorter one is that of the segment itself.
-            depth = found.min(depth + 1);
-        }
+        self.table[prefix(hash, self.length) as usize]
     }
 
     #[inline(always)]
     pub(super) fn segment(&self, at: Location) -> &Segment {
-        self.segments.at(at.chunk as usize, at.offset as usize)
+        self.segments.at(at.chunk, at.offset)
     }
 
     #[inline(always)]
     pub(super) fn segment_mut(&mut self, at: Location) -> &mut Segment {
-        self.segments.at_mut(at.chunk as usize, at.offset as usize)
+        self.segments.at_mut(at.chunk, at.offset)
     }
 
     /// What is noted with a segment.
     pub(super) fn origins(&self, at: Location) -> Option<&Origins> {
-        self.origins.as_ref().map(|notes| notes.at(at.chunk as usize, at.offset as usize))
+        self.origins.as_ref().map(|notes| notes.at(at.chunk, at.offset))
     }
 
     /// What is noted with a segment, to change.
     pub(super) fn origins_mut(&mut self, at: Location) -> Option<&mut Origins> {
-        self.origins.as_mut().map(|notes| notes.at_mut(at.chunk as usize, at.offset as usize))
+        self.origins.as_mut().map(|notes| notes.at_mut(at.chunk, at.offset))
     }
 
-    /// Whether the segment of a hash can be split now.
-    pub(super) fn can_split(&self, hash: u64, at: Location) -> bool {
-        let upper = prefix(hash, at.depth) << 1 | 1;
-        let (chunk, offset) = address(at.depth + 1, upper);
-        let longest = usize::BITS - self.depths.len().leading_zeros();
-        at.depth < MOST_DEPTH
-            && self.depths.has(chunk, offset)
-            && longest - at.depth <= MOST_BELOW
-            && self.count < MOST_SEGMENTS
+    /// Whether a segment can be split now.
+    pub(super) fn can_split(&self, at: Location) -> bool {
+        at.depth() < self.length
+            && self.length - at.depth() <= MOST_BELOW
+            && self.segments.len() < MOST_SEGMENTS
     }
 
-    /// Replaces a segment by its halves, and returns how many addresses that touched. It must be
-    /// one that can be split.
+    /// Replaces the segment of a hash by its halves, and returns how many entries that touched. It
+    /// must be one that can be split.
     pub(super) fn split(
         &mut self,
         hash: u64,
@@ -191,44 +155,55 @@ impl Directory {
         halves: [Segment; 2],
         origins: [Origins; 2],
     ) -> usize {
-        let parent = prefix(hash, at.depth);
-        let depth = at.depth + 1;
         let ([lower, upper], [lower_notes, upper_notes]) = (halves, origins);
         *self.segment_mut(at) = lower;
-        // The addresses below the parent: its own, and for each length a row of longer ones.
-        let mut touched = 1;
-        *self.depths.at_mut(at.chunk as usize, at.offset as usize) = depth as u8;
-        for length in depth..=MOST_DEPTH {
-            let first = (parent << (length - depth)) as usize;
-            for offset in first..first + (1 << (length - depth)) {
-                if !self.depths.has(length as usize, offset) {
-                    break;
-                }
-                *self.depths.at_mut(length as usize, offset) = depth as u8;
-                touched += 1;
-            }
-            if !self.depths.has(length as usize, 0) {
-                break;
-            }
-        }
-        let (chunk, offset) = address(depth, parent << 1 | 1);
-        *self.segments.at_mut(chunk, offset) = upper;
+        let (chunk, offset) = self.segments.push(upper);
         if let Some(notes) = &mut self.origins {
-            *notes.at_mut(at.chunk as usize, at.offset as usize) = lower_notes;
-            *notes.at_mut(chunk, offset) = upper_notes;
+            *notes.at_mut(at.chunk, at.offset) = lower_notes;
+            notes.push(upper_notes);
         }
-        self.count_segments(self.count + 1);
+        let depth = at.depth() + 1;
+        let lower = Location { depth: depth as u8, ..at };
+        let halves = [lower, Location { chunk, offset, ..lower }];
+        let parent = prefix(hash, at.depth()) as usize;
+        let mut touched = 2;
+        for (length, table) in [(self.length, &mut self.table), (self.length + 1, &mut self.next)] {
+            for (half, entry) in halves.into_iter().enumerate() {
+                let first = (2 * parent + half) << (length - depth);
+                let below = first..first + (1 << (length - depth));
+                for entry_below in table.iter_mut().take(below.end).skip(below.start) {
+                    *entry_below = entry;
+                    touched += 1;
+                }
+            }
+        }
         touched
     }
 
-    /// Makes the next address.
-    pub(super) fn make_address(&mut self) {
-        let length = usize::BITS - self.depths.len().leading_zeros();
-        let sibling = self.depths.len() - (1 << (length - 1));
-        let (chunk, offset) = address(length - 1, sibling as u64);
-        let depth = *self.depths.at(chunk, offset);
-        self.push(Segment::blind(), depth, Origins::default());
+    /// How many entries the next table has, of those that it will have; `None` if segments are too
+    /// uneven for a longer one.
+    pub(super) fn next_entries(&self) -> Option<(usize, usize)> {
+        let longest = longest_prefix(self.segments.len());
+        (self.length < longest).then(|| (self.next.len(), 2 * self.table.len()))
     }
+
+    /// Makes two entries of the next table, which takes over when it is complete.
+    pub(super) fn make_entries(&mut self) {
+        if self.next.is_empty() {
+            self.next.reserve_exact(2 * self.table.len());
+        }
+        let entry = self.table[self.next.len() / 2];
+        self.next.extend([entry, entry]);
+        if self.next.len() == 2 * self.table.len() {
+            self.table = std::mem::take(&mut self.next);
+            self.length += 1;
+        }
+    }
+}
+
+/// Longest prefix that one of so many segments can have.
+pub(super) fn longest_prefix(segments: usize) -> u32 {
+    (segments.ilog2() + MOST_UNEVEN).min(MOST_DEPTH)
 }
 
 /// The first bits of a hash.
@@ -236,11 +211,4 @@ impl Directory {
 pub(super) fn prefix(hash: u64, length: u32) -> u64 {
     // In two steps, so that no bits are not a shift by 64.
     hash >> 1 >> (63 - length)
-}
-
-/// Chunk and offset of the address of a prefix.
-#[inline(always)]
-pub(super) fn address(length: u32, prefix: u64) -> (usize, usize) {
-    let zeros = (prefix | 1 << length).trailing_zeros();
-    ((length - zeros) as usize, (prefix >> zeros >> 1) as usize)
 }

@@ -1,7 +1,5 @@
 //! Remainders of different lengths, and which of them match a hash.
 
-use crate::bits::Isa;
-
 /// How the fields of a run compare to one that is as long as can be.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Compared {
@@ -12,10 +10,10 @@ pub(super) struct Compared {
 
 impl Compared {
     #[inline(always)]
-    pub(super) fn add(&mut self, field: u64, wanted: u64, counts: bool) {
-        self.seen |= counts & matches(field, wanted);
-        self.less += usize::from(counts & (field < wanted));
-        self.equal += usize::from(counts & (field == wanted));
+    pub(super) fn add(&mut self, field: u64, wanted: u64) {
+        self.seen |= matches(field, wanted);
+        self.less += usize::from(field < wanted);
+        self.equal += usize::from(field == wanted);
     }
 }
 
@@ -26,29 +24,42 @@ pub(super) fn matches(field: u64, wanted: u64) -> bool {
     (field ^ wanted) >> 1 < field & field.wrapping_neg()
 }
 
-/// Planes, from the lowest on, in which the remainders of most entries end.
-const LAST_PLANES: usize = 4;
-
-/// The slots whose remainder ends in the last planes, and [`matches()`] for those.
-#[inline(always)]
-pub(super) fn matching_late<I: Isa>(isa: I, planes: &[u64], wanted: u64) -> (u64, u64) {
-    let Some((last, first)) = planes.split_first_chunk::<LAST_PLANES>() else { return (0, 0) };
-    let (mut differing, mut ended) = (0, 0);
-    for (bit, plane) in last.iter().enumerate() {
-        differing |= ended & (plane ^ (wanted >> bit & 1).wrapping_neg());
-        ended |= plane;
-    }
-    (ended, !differing & !isa.other_columns(first, wanted >> LAST_PLANES))
+/// The field of an entry without a remainder: the one that ends it stands highest.
+pub(super) fn used_up(width: usize) -> u64 {
+    1 << (width - 1)
 }
 
-/// [`matches()`] for all slots of a bin; true of free slots.
-#[inline(always)]
-pub(super) fn matching(planes: &[u64], wanted: u64) -> u64 {
-    let (mut differing, mut known, mut bits) = (0, 0, wanted);
-    for plane in planes {
-        differing |= known & (plane ^ (bits & 1).wrapping_neg());
-        known |= plane;
-        bits >>= 1;
+/// The field without so many of the last bits of its remainder.
+pub(super) fn shortened(field: u64, dropped: u32) -> u64 {
+    field >> dropped | u64::from(field % (1 << dropped) != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A remainder of so many bits as a field.
+    fn field(remainder: u64, length: u32, width: u32) -> u64 {
+        (remainder << 1 | 1) << (width - 1 - length)
     }
-    !differing
+
+    #[test]
+    fn prefixes_match_and_nothing_else() {
+        for wanted in 0..32 {
+            for length in 0..=5 {
+                for remainder in 0..1 << length {
+                    let is_prefix = wanted >> (5 - length) == remainder;
+                    let entry = field(remainder, length, 6);
+                    assert_eq!(matches(entry, field(wanted, 5, 6)), is_prefix);
+                    for dropped in 0..5 {
+                        let kept = length.min(5 - dropped);
+                        let short = field(remainder >> (length - kept), kept, 6 - dropped);
+                        assert_eq!(shortened(entry, dropped), short);
+                    }
+                }
+            }
+            assert!(!matches(0, field(wanted, 5, 6)));
+        }
+        assert_eq!(used_up(6), field(0, 0, 6));
+    }
 }

@@ -1,9 +1,10 @@
 //! The growing filter: a directory of segments, and the rule by which they grow.
 
-use super::directory::{Directory, Location};
+use super::directory::{Directory, Kept, Location, prefix};
+use super::origin::Origins;
 use super::parameters::{GrowingParameters, SPLIT_FROM, UNKNOWN_ITEMS};
-use super::reshape::{bins_for, halves, reshaped};
-use super::segment::{HEAD, MOST_BINS, Outcome, Place, Repeat, Segment, touch};
+use super::reshape::{bins_for, halves};
+use super::segment::{BLOCK_BITS, HEAD, MOST_BINS, Outcome, Place, Repeat, SLOTS, Segment, touch};
 use super::state;
 use crate::bits::{Isa, LINE_WORDS, Level, Scalar, prefetch, vectorized};
 use crate::blueprint::{Blueprint, Structure, Unfit};
@@ -19,13 +20,13 @@ use crate::window::{Time, Window};
 /// many there were, and they stay.
 pub(super) const MOST_EQUAL: usize = 8;
 
-/// Part of the capacity of all segments from which on addresses for their halves are made, and at
-/// which all are made. Segments differ by a tenth or so in how full they are.
-const ADDRESSES_FROM: f64 = 0.6;
-const ADDRESSES_UNTIL: f64 = 0.8;
+/// Part of what all prefixes of the directory can hold from which on a longer table is made, and at
+/// which it is complete. Segments differ by a tenth or so in how full they are.
+const TABLE_FROM: f64 = 0.6;
+const TABLE_UNTIL: f64 = 0.8;
 
-/// Addresses made at a time. A segment grows some ten times before it splits.
-const ADDRESSES_AT_ONCE: usize = 2;
+/// Pairs of entries made at a time. A segment grows some ten times before it splits.
+const PAIRS_AT_ONCE: usize = 2;
 
 /// Remembers everything, however much that will be.
 #[derive(Debug, Clone)]
@@ -44,9 +45,10 @@ pub struct Growing {
 impl Growing {
     /// An empty filter.
     pub fn new(parameters: GrowingParameters) -> Self {
-        let segment = Segment::new(parameters.stride(0), 1);
+        let segment = Segment::new(parameters.width(0), 1);
         let segment_bytes = segment.heap_bytes();
-        let directory = Directory::new(segment, parameters.removing);
+        let whole = Kept { segment, depth: 0, origins: Origins::default() };
+        let directory = Directory::new(vec![whole], parameters.removing);
         Self::from_parts(parameters, directory, 0, 0, segment_bytes)
     }
 
@@ -86,18 +88,14 @@ impl Growing {
     #[doc(hidden)]
     #[inline(always)]
     pub fn insert_counted(&mut self, hash: u64, work: &mut impl Work) -> bool {
-        vectorized!(self.level, |isa| self.insert(isa, hash, self.repeat(), work))
+        vectorized!(self.level, |isa| self.insert_alone(isa, hash, self.repeat(), work))
     }
 
     /// A lookup whose memory accesses are counted.
     #[doc(hidden)]
     #[inline(always)]
     pub fn contains_counted(&self, hash: u64, work: &mut impl Work) -> bool {
-        vectorized!(self.level, |isa| {
-            let at = self.directory.locate(hash);
-            prefetch_place(self.directory.segment(at), hash, at.depth);
-            self.contains(isa, hash, at, work)
-        })
+        vectorized!(self.level, |isa| self.contains_alone(isa, hash, work))
     }
 
     #[inline(always)]
@@ -105,28 +103,60 @@ impl Growing {
         Place::of(hash, depth, self.parameters.remainder_bits[depth as usize].into())
     }
 
+    /// Where the segment of a hash is; starts loading what a lookup reads, or what an insertion moves.
+    #[inline(always)]
+    fn locate_ahead(&self, hash: u64, inserts: bool) -> Location {
+        let at = self.directory.locate(hash);
+        let width = self.parameters.width(at.depth());
+        prefetch_place(self.directory.segment(at), hash, at.depth(), width, inserts);
+        at
+    }
+
+    #[inline(always)]
+    fn contains_alone<I: Isa>(&self, isa: I, hash: u64, work: &mut impl Work) -> bool {
+        let at = self.locate_ahead(hash, false);
+        self.contains(isa, hash, at, work)
+    }
+
     #[inline(always)]
     fn contains<I: Isa>(&self, isa: I, hash: u64, at: Location, work: &mut impl Work) -> bool {
-        touch_directory(work, 1);
+        touch_directory(work, 2);
         let segment = self.directory.segment(at);
-        let place = self.place(hash, at.depth);
-        segment.is_blind() || segment.contains(isa, self.parameters.stride(at.depth), place, work)
+        let place = self.place(hash, at.depth());
+        segment.is_blind() || segment.contains(isa, self.parameters.width(at.depth()), place, work)
+    }
+
+    #[inline(always)]
+    fn insert_alone<I: Isa>(
+        &mut self,
+        isa: I,
+        hash: u64,
+        repeat: Repeat,
+        work: &mut impl Work,
+    ) -> bool {
+        let at = self.locate_ahead(hash, true);
+        self.insert(isa, hash, at, repeat, work)
     }
 
     /// Whether the key is new. With [`Repeat::Store`], it is stored in any case.
     #[inline(always)]
-    fn insert<I: Isa>(&mut self, isa: I, hash: u64, repeat: Repeat, work: &mut impl Work) -> bool {
+    fn insert<I: Isa>(
+        &mut self,
+        isa: I,
+        hash: u64,
+        mut at: Location,
+        repeat: Repeat,
+        work: &mut impl Work,
+    ) -> bool {
         loop {
-            let at = self.directory.locate(hash);
-            let place = self.place(hash, at.depth);
-            let stride = self.parameters.stride(at.depth);
-            touch_directory(work, 1);
+            let place = self.place(hash, at.depth());
+            let width = self.parameters.width(at.depth());
+            touch_directory(work, 2);
             let segment = self.directory.segment_mut(at);
             if segment.is_blind() {
                 return false;
             }
-            prefetch_place(segment, hash, at.depth);
-            match segment.insert(isa, stride, place, repeat, work) {
+            match segment.insert(isa, width, place, repeat, work) {
                 Outcome::Seen => return false,
                 Outcome::Stored { seen } => {
                     self.items += 1;
@@ -135,22 +165,23 @@ impl Growing {
                 // Afterwards every block has a free slot.
                 Outcome::Full => self.make_room(isa, hash, at, work),
             }
+            at = self.directory.locate(hash);
         }
     }
 
     /// Gives the segment of a hash more bins, or splits it.
     #[inline(never)]
     fn make_room<I: Isa>(&mut self, isa: I, hash: u64, at: Location, work: &mut impl Work) {
-        let stride = self.parameters.stride(at.depth);
+        let width = self.parameters.width(at.depth());
         self.drop_leftovers(isa, hash, at, work);
         let segment = self.directory.segment(at);
-        let entries = segment.count(stride);
+        let entries = segment.count(width);
         let bins = bins_for(entries);
         touch(work, 0, segment.words().len());
-        if self.should_split(bins, at.depth) && self.directory.can_split(hash, at) {
+        if self.should_split(bins, hash, at.depth()) && self.directory.can_split(at) {
             let parent = std::mem::take(self.directory.segment_mut(at));
             self.segment_bytes -= parent.heap_bytes();
-            let halves = halves(isa, parent, stride, self.parameters.stride(at.depth + 1));
+            let halves = halves(isa, &parent, width, self.parameters.width(at.depth() + 1));
             for (child, half) in halves.iter().enumerate() {
                 self.segment_bytes += half.segment.heap_bytes();
                 touch(work, ELSEWHERE << child, half.segment.words().len());
@@ -162,7 +193,7 @@ impl Growing {
         }
         self.segment_bytes -= segment.heap_bytes();
         let made = if bins <= MOST_BINS {
-            reshaped(isa, segment, stride)
+            segment.reshaped(width)
         } else {
             self.lost += entries as u64;
             self.items = self.items.saturating_sub(entries as u64);
@@ -171,27 +202,27 @@ impl Growing {
         self.segment_bytes += made.heap_bytes();
         touch(work, ELSEWHERE, made.words().len());
         *self.directory.segment_mut(at) = made;
-        self.make_addresses(work);
+        self.make_entries(work);
     }
 
-    /// Whether a segment that needs so many bins is better split.
-    fn should_split(&self, bins: usize, depth: u32) -> bool {
-        let most = self.parameters.bins as usize;
-        let usual = self.items as f64 * (-f64::from(depth)).exp2() / self.parameters.capacity();
+    /// Whether the segment of a hash, which needs so many bins, is better split.
+    fn should_split(&self, bins: usize, hash: u64, depth: u32) -> bool {
+        let most = self.parameters.bins_of(prefix(hash, depth), depth);
+        let usual = self.items as f64 * (-f64::from(depth)).exp2() / (most * SLOTS) as f64;
         bins > most && (usual > SPLIT_FROM || bins > 2 * most)
     }
 
-    /// Makes a few addresses, so that there are twice as many as segments when these are full.
-    fn make_addresses(&mut self, work: &mut impl Work) {
-        let segments = self.directory.segment_count();
-        let fill = self.items as f64 / (segments as f64 * self.parameters.capacity());
-        let ahead = ((fill - ADDRESSES_FROM) / (ADDRESSES_UNTIL - ADDRESSES_FROM)).clamp(0.0, 1.0);
-        let wanted = segments + (segments as f64 * ahead).ceil() as usize;
-        for _ in 0..ADDRESSES_AT_ONCE {
-            if self.directory.address_count() < wanted {
-                self.directory.make_address();
-                touch_directory(work, 2);
+    /// Makes a few entries of a longer table, so that it is complete when segments have to split.
+    fn make_entries(&mut self, work: &mut impl Work) {
+        for _ in 0..PAIRS_AT_ONCE {
+            let Some((made, all)) = self.directory.next_entries() else { return };
+            let fill = self.items as f64 / (all as f64 / 2.0 * self.parameters.capacity());
+            let ahead = (fill - TABLE_FROM) / (TABLE_UNTIL - TABLE_FROM);
+            if made as f64 >= ahead * all as f64 {
+                return;
             }
+            self.directory.make_entries();
+            touch_directory(work, 2);
         }
     }
 
@@ -208,7 +239,9 @@ impl Growing {
             for (hashes, new) in hashes.chunks(BATCH).zip(new.chunks_mut(BATCH)) {
                 self.prefetch_hashes(hashes);
                 for (&hash, new) in hashes.iter().zip(new) {
-                    *new = self.insert(isa, hash, repeat, &mut Uncounted);
+                    // Insertions before this one may have split its segment.
+                    let at = self.directory.locate(hash);
+                    *new = self.insert(isa, hash, at, repeat, &mut Uncounted);
                 }
             }
         });
@@ -218,23 +251,22 @@ impl Growing {
 impl Membership for Growing {
     #[inline]
     fn insert_hash(&mut self, hash: u64, _now: Time) -> bool {
-        self.insert_counted(hash, &mut Uncounted)
+        vectorized!(self.level, |isa| self.insert_alone(isa, hash, self.repeat(), &mut Uncounted))
     }
 
     #[inline]
     fn insert_new_hash(&mut self, hash: u64, _now: Time) -> bool {
-        vectorized!(self.level, |isa| self.insert(isa, hash, Repeat::Keep, &mut Uncounted))
+        vectorized!(self.level, |isa| self.insert_alone(isa, hash, Repeat::Keep, &mut Uncounted))
     }
 
     #[inline]
     fn contains_hash(&self, hash: u64, _now: Time) -> bool {
-        self.contains_counted(hash, &mut Uncounted)
+        vectorized!(self.level, |isa| self.contains_alone(isa, hash, &mut Uncounted))
     }
 
     #[inline]
     fn prefetch_hash(&self, hash: u64) {
-        let at = self.directory.locate(hash);
-        prefetch_place(self.directory.segment(at), hash, at.depth);
+        self.locate_ahead(hash, true);
     }
 
     fn insert_hashes(&mut self, hashes: &[u64], _now: Time, new: &mut [bool]) {
@@ -251,8 +283,7 @@ impl Membership for Growing {
             let mut locations = [Location::default(); BATCH];
             for (hashes, seen) in hashes.chunks(BATCH).zip(seen.chunks_mut(BATCH)) {
                 for (&hash, at) in hashes.iter().zip(&mut locations) {
-                    *at = self.directory.locate(hash);
-                    prefetch_place(self.directory.segment(*at), hash, at.depth);
+                    *at = self.locate_ahead(hash, false);
                 }
                 for ((&hash, &at), seen) in hashes.iter().zip(&locations).zip(seen) {
                     *seen = self.contains(isa, hash, at, &mut Uncounted);
@@ -272,8 +303,10 @@ impl Filter for Growing {
     }
 
     fn false_positive_rate(&self) -> f64 {
-        let rates = self.directory.segments().map(|(segment, depth)| {
-            segment.false_positive_rate(self.parameters.stride(depth)) * (-f64::from(depth)).exp2()
+        let rates = self.directory.locations().map(|at| {
+            let rate =
+                self.directory.segment(at).false_positive_rate(self.parameters.width(at.depth()));
+            rate * (-f64::from(at.depth())).exp2()
         });
         rates.sum()
     }
@@ -317,23 +350,42 @@ impl Structure for Growing {
     }
 }
 
-/// Starts loading the block of a hash and the bin where its entries are if all are spread evenly.
+/// Starts loading the block of a hash, and where its entries are if all are spread evenly; also the
+/// next ones if they will move.
 #[inline(always)]
-fn prefetch_place(segment: &Segment, hash: u64, depth: u32) {
+fn prefetch_place(segment: &Segment, hash: u64, depth: u32, width: usize, moves: bool) {
     let words = segment.words();
     let rest = hash << depth;
-    prefetch(words, (rest >> 60) as usize);
-    let (word, _) = reduce(rest, words.len().saturating_sub(HEAD) as u64);
-    let word = HEAD + word as usize;
-    for near in [word.saturating_sub(LINE_WORDS / 2), word + LINE_WORDS / 2] {
-        prefetch(words, near);
+    // Of a blind segment nothing sensible, and no harm.
+    let (before, _) = reduce(rest, words.len().wrapping_sub(HEAD) as u64);
+    let ends = before.wrapping_mul(RECIPROCALS[width % RECIPROCALS.len()]) >> 16;
+    let (before, ends) = (before as usize, ends as usize);
+    prefetch(words, (rest >> (64 - BLOCK_BITS)) as usize);
+    prefetch(words, HEAD + ends);
+    let field = words.len().wrapping_add(ends).wrapping_sub(before);
+    prefetch(words, field.wrapping_sub(LINE_WORDS));
+    prefetch(words, field);
+    prefetch(words, field.wrapping_add(LINE_WORDS));
+    if moves {
+        prefetch(words, field.wrapping_sub(2 * LINE_WORDS));
     }
 }
+
+/// One part of a word of ends and so many words of fields, in units of 2^-16.
+const RECIPROCALS: [u64; 64] = {
+    let mut parts = [0; 64];
+    let mut width = 0;
+    while width < parts.len() {
+        parts[width] = (1 << 16) / (1 + width as u64);
+        width += 1;
+    }
+    parts
+};
 
 /// Words after which another piece of memory is counted: no segment is longer.
 pub(super) const ELSEWHERE: usize = 1 << 16;
 
-/// Counts this many addresses, each on a cache line of its own.
+/// Counts this many entries of tables, each on a cache line of its own.
 #[inline(always)]
 pub(super) fn touch_directory(work: &mut impl Work, lines: usize) {
     touch(work, ELSEWHERE << 2, LINE_WORDS * lines);

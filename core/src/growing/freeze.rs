@@ -7,12 +7,12 @@
 //! as before, at the larger error that its own parameters promise.
 //!
 //! Worked example: a remainder `1011` as a field for four bits is `10111`; without its last bit it is
-//! `1011`, `101` and the one that ends it. In planes, the lowest two become one by a bitwise or.
+//! `1011`, `101` and the one that ends it.
 
+use super::field::shortened;
 use super::filter::Growing;
 use super::parameters::GrowingParameters;
-use super::reshape::reshaped;
-use super::segment::{HEAD, Segment};
+use super::segment::Segment;
 use crate::bits::Scalar;
 use crate::dictionary::work::Uncounted;
 use crate::filter::Filter;
@@ -31,33 +31,23 @@ impl Growing {
         while let Some(next) = hash {
             let at = copy.directory.locate(next);
             if !copy.directory.segment(at).is_blind() {
-                let stride = self.parameters.stride(at.depth);
+                let width = self.parameters.width(at.depth());
                 if self.parameters.removing {
-                    copy.drop_leftovers_for(Scalar, stride, next, at, &mut Uncounted);
+                    copy.drop_leftovers_for(Scalar, width, next, at, &mut Uncounted);
                 }
                 let segment = copy.directory.segment_mut(at);
                 copy.segment_bytes -= segment.heap_bytes();
-                let short = shortened(segment, stride, dropped.into());
-                *segment = reshaped(Scalar, &short, stride - usize::from(dropped));
+                let mut entries = segment.entries(width);
+                for entry in &mut entries {
+                    entry.field = shortened(entry.field, dropped.into());
+                }
+                *segment = Segment::of_entries(width - usize::from(dropped), &entries);
                 copy.segment_bytes += segment.heap_bytes();
             }
             hash = at.next_hash(next);
         }
         copy
     }
-}
-
-/// The same entries without so many of the last bits of their remainders.
-fn shortened(segment: &Segment, stride: usize, dropped: usize) -> Segment {
-    let (head, bins) = segment.words().split_at(HEAD);
-    let mut words = head.to_vec();
-    for bin in bins.chunks_exact(stride) {
-        let (last, kept) = bin[1..].split_at(dropped + 1);
-        words.push(bin[0]);
-        words.push(last.iter().fold(0, |any, plane| any | plane));
-        words.extend(kept);
-    }
-    Segment::from_words(words)
 }
 
 #[cfg(test)]

@@ -18,7 +18,6 @@ mod parameters;
 mod removal;
 mod reshape;
 mod segment;
-mod shift;
 mod state;
 mod tails;
 mod work;

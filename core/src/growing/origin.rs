@@ -33,8 +33,8 @@ const DEPTH_BITS: u32 = 5;
 
 impl Origin {
     /// A bucket of the segment with a prefix of `depth` bits.
-    pub(super) fn new(prefix: u64, depth: u32, block: usize, bucket: u32) -> Self {
-        let block = prefix * BLOCKS as u64 + block as u64;
+    pub(super) fn new(prefix: u64, depth: u32, block: u32, bucket: u32) -> Self {
+        let block = prefix * BLOCKS as u64 + u64::from(block);
         Self { bucket: block * u64::from(BUCKETS) + u64::from(bucket), depth }
     }
 

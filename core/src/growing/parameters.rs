@@ -2,11 +2,14 @@
 //!
 //! An entry that is stored while its segment has a prefix of i bits (*depth* i) knows i bits of
 //! address, its bucket and r_i bits of remainder, and never learns more: it errs with the same
-//! chance for ever. A segment splits at C entries, so of those it holds at most half came at its
-//! own depth, and all entries of depth i together err with chance
+//! chance for ever. If all segments split at the same size, memory would swing with their phase. So
+//! the one whose prefix is the fraction f of all splits at (1 + f) C entries: some segment always
+//! splits, half of a doubling is behind some and ahead of others, and they have C entries on average
+//! at every moment. Those of depth i hold at most 3/2 C on average when they split, half of what
+//! their parents had came before, and so all entries of depth i together err with chance
 //!
 //! ```text
-//! c_i = C/2 / (Q 2^(r_i))          Q buckets in a segment;  c_0 is twice that
+//! c_i = 3/4 C / (Q 2^(r_i))        Q buckets in a segment;  c_0 = C / (Q 2^(r_0))
 //! ```
 //!
 //! however many there will be. The promise is the sum over all depths. The planner's hint, how many
@@ -15,13 +18,13 @@
 //! bits, never the promise. The first few thousand items get three bits more, so that later ones
 //! need not make up for them.
 //!
-//! Worked example: 1% and ten million items. Segments split at 1024 entries, so the deepest prefix
-//! is 14 bits. Ten bits of remainder at depths 3 to 14 are 12 times 0.06%, and the depths before add
-//! another 0.06%.
+//! Worked example: 1% and ten million items. Segments of 22 bins have 1408 entries on average, so the
+//! deepest prefix is 13 bits, and 3200 buckets. Nine bits of remainder at depths 3 to 13 are 11 times
+//! 0.064%, and the depths before add another 0.07%.
 
-use super::directory::DEPTHS;
+use super::directory::{DEPTHS, Location};
 use super::reshape::bins_for;
-use super::segment::{ADDRESS_CHANCE, HEAD, MOST_BINS, SLOTS, Segment};
+use super::segment::{ADDRESS_CHANCE, MOST_BINS, SLOTS, Segment, words_of};
 use crate::blueprint::Unfit;
 use crate::rate::ErrorRate;
 
@@ -32,7 +35,7 @@ pub struct GrowingParameters {
     pub expected_items: u64,
     /// Whether insertions can be taken back, which takes storing repeats.
     pub removing: bool,
-    /// Bins of a segment that is split when it needs more.
+    /// Bins of the first segment when it is split; those of higher prefixes have up to twice as many.
     pub bins: u32,
     /// Bits of remainder of an entry that is stored in a segment with a prefix of so many bits.
     pub remainder_bits: [u8; DEPTHS],
@@ -54,7 +57,7 @@ const WIDE_DEPTHS: u32 = 3;
 
 /// Sizes of segments that are considered: smaller ones waste bits on their heads, larger ones time
 /// on moving.
-const BINS: std::ops::RangeInclusive<u32> = 10..=16;
+const BINS: std::ops::RangeInclusive<u32> = 15..=24;
 
 /// Widest remainder: beyond the 64 bits of a hash there is nothing to store.
 const MOST_REMAINDER_BITS: u32 = 48;
@@ -132,49 +135,58 @@ impl GrowingParameters {
 
     /// Chance that an unseen key is reported because of entries that came at this depth.
     pub fn rate_of_depth(&self, depth: usize) -> f64 {
-        let came = if depth == 0 { self.capacity() } else { self.capacity() / 2.0 };
+        let came = if depth == 0 { self.capacity() } else { 0.75 * self.capacity() };
         came * ADDRESS_CHANCE * (-f64::from(self.remainder_bits[depth])).exp2()
     }
 
-    /// Bits per item when the expected number is stored, on average over the phases of a segment.
+    /// Bits per item when the expected number is stored, on average over the phases of a doubling.
     pub fn bits_per_item(&self) -> f64 {
-        let stride = self.stride(self.expected_depth() as u32);
+        let width = self.width(self.expected_depth() as u32);
         let bits = |entries: f64| {
-            let words = HEAD + bins_for(entries as usize + SLOTS / 4) * stride;
+            let words = words_of(width, bins_for(entries as usize + SLOTS / 4));
             64.0 * words as f64 + DIRECTORY_BITS
         };
-        // A segment lives from half of its capacity to all of it.
-        let sizes = [0.5, 0.6, 0.7, 0.8, 0.9, 1.0].map(|part| part * self.capacity());
-        sizes.map(|entries| bits(entries) / entries).iter().sum::<f64>() / sizes.len() as f64
+        // Those below the fraction that is to be split next are halves already.
+        let phases = [0.0, 0.2, 0.4, 0.6, 0.8].map(|split| {
+            let whole = (1.0 + split) * self.capacity();
+            let half = whole / 2.0;
+            split * bits(half) / half + (1.0 - split) * bits(whole) / whole
+        });
+        phases.iter().sum::<f64>() / phases.len() as f64
     }
 
     /// Bytes on the heap when the expected number of items is stored.
     pub fn expected_bytes(&self) -> u64 {
-        let least = 8 * (HEAD + self.stride(0)) as u64;
+        let least = 8 * words_of(self.width(0), 1) as u64;
         least.max((self.expected_items as f64 * self.bits_per_item() / 8.0) as u64)
     }
 
-    /// Words of a bin in a segment of this depth: its ends, and a plane for every bit of remainder
-    /// and for the one that ends it.
+    /// Bits of a field in a segment of this depth: a remainder, and the one that ends it.
     #[inline(always)]
-    pub(super) fn stride(&self, depth: u32) -> usize {
-        usize::from(self.remainder_bits[depth as usize]) + 2
+    pub(super) fn width(&self, depth: u32) -> usize {
+        usize::from(self.remainder_bits[depth as usize]) + 1
     }
 
     /// Whether filters can be built so: every depth has room for what comes from the one before.
     pub(super) fn is_valid(&self) -> bool {
         let bits = &self.remainder_bits;
-        (1..=MOST_BINS as u32 / 2).contains(&self.bins)
+        (1..=MOST_BINS as u32 / 4).contains(&self.bins)
             && bits.iter().all(|bits| (1..=MOST_REMAINDER_BITS as u8).contains(bits))
             && bits.windows(2).all(|pair| pair[1] + 1 >= pair[0])
     }
 
-    /// Entries of a segment that splits.
+    /// Bins of the segment of a prefix that is split when it needs more.
+    pub(super) fn bins_of(&self, prefix: u64, depth: u32) -> usize {
+        let bins = u64::from(self.bins);
+        (bins + (bins * prefix >> depth)) as usize
+    }
+
+    /// Entries of a segment on average, and of the first one when it splits.
     pub(super) fn capacity(&self) -> f64 {
         f64::from(self.bins) * SLOTS as f64
     }
 
-    /// Depth of the segments when the expected number of items is stored.
+    /// Depth of the deepest segments when the expected number of items is stored.
     pub(super) fn expected_depth(&self) -> usize {
         // Where keys come and go, every segment that may split does so in time.
         let part = if self.removing { SPLIT_FROM } else { 1.0 };
@@ -184,7 +196,7 @@ impl GrowingParameters {
 }
 
 /// Bits of the directory for a segment, on average.
-const DIRECTORY_BITS: f64 = 1.5 * 8.0 * (size_of::<Segment>() + 1) as f64;
+const DIRECTORY_BITS: f64 = 1.5 * 8.0 * (size_of::<Segment>() + size_of::<Location>()) as f64;
 
 /// Shares of the depths beyond the expected one; they add up to one.
 fn thinning(beyond: f64) -> f64 {

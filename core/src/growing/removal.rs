@@ -8,18 +8,18 @@
 //! Entries whose remainder is used up have copies elsewhere; see [`origin`](super::origin).
 
 use super::directory::{Location, prefix};
-use super::field::matches;
+use super::field::{matches, used_up};
 use super::filter::{Growing, MOST_EQUAL, touch_directory};
 use super::origin::{Origin, Origins};
-use super::reshape::{Half, reshaped};
-use super::segment::{BLOCKS, BUCKETS, Block, HEAD, Place, Run, SLOTS, Segment};
+use super::reshape::{Half, bins_for};
+use super::segment::{Place, Run, Segment};
 use crate::bits::{Isa, vectorized};
 use crate::dictionary::work::{Uncounted, Work};
 use crate::filter::Removing;
 
-/// Free slots that make a segment smaller. One just made has 80 at most, so it then takes some twenty
-/// removals.
-const TOO_MANY_FREE: usize = 100;
+/// A segment is made smaller when it would be even with so many entries more, so that removing and
+/// inserting in turns does not make it anew each time.
+const RESERVE: usize = 24;
 
 impl Removing for Growing {
     /// Only what was inserted may be removed, as often as it was inserted; anything else may take
@@ -53,18 +53,18 @@ impl Growing {
     #[inline(always)]
     fn remove<I: Isa>(&mut self, isa: I, hash: u64) -> bool {
         let at = self.directory.locate(hash);
-        let place = self.place(hash, at.depth);
-        let stride = self.parameters.stride(at.depth);
+        let place = self.place(hash, at.depth());
+        let width = self.parameters.width(at.depth());
         let segment = self.directory.segment_mut(at);
         if segment.is_blind() {
             return true;
         }
-        let Some(longest) = segment.longest_match(isa, stride, place) else { return false };
-        if longest.field == used_up_field(stride) {
+        let Some(longest) = segment.longest_match(isa, width, place) else { return false };
+        if longest.field == used_up(width) {
             match self.strike_origin(hash, at) {
                 Struck::Note => {}
                 Struck::Leftover => {
-                    self.directory.segment_mut(at).remove_used_up(isa, stride, place);
+                    self.directory.segment_mut(at).remove_used_up(isa, width, place);
                     return false;
                 }
                 Struck::Nothing => return true,
@@ -73,13 +73,13 @@ impl Growing {
             return true;
         }
         let segment = self.directory.segment_mut(at);
-        segment.remove_at(stride, place.block, place.bucket, longest.run, longest.at);
+        segment.remove_at(width, place, longest.run, longest.at);
         self.items = self.items.saturating_sub(1);
-        if SLOTS * segment.bins(stride) > segment.count(stride) + TOO_MANY_FREE {
+        if segment.bins(width) > bins_for(segment.count(width) + RESERVE) {
             self.drop_leftovers(isa, hash, at, &mut Uncounted);
             let segment = self.directory.segment_mut(at);
             self.segment_bytes -= segment.heap_bytes();
-            *segment = reshaped(isa, segment, stride);
+            *segment = segment.reshaped(width);
             self.segment_bytes += segment.heap_bytes();
         }
         true
@@ -87,7 +87,7 @@ impl Growing {
 
     /// Strikes out the note on the latest origin above a hash.
     fn strike_origin(&mut self, hash: u64, at: Location) -> Struck {
-        for depth in (0..=at.depth).rev() {
+        for depth in (0..=at.depth()).rev() {
             let origin = Origin::of(hash, depth);
             match self.noted(origin) {
                 Noted::Times(0) => {}
@@ -121,31 +121,31 @@ impl Growing {
         work: &mut impl Work,
     ) {
         if self.parameters.removing {
-            let stride = self.parameters.stride(at.depth);
-            self.drop_leftovers_for(isa, stride, hash, at, work);
+            let width = self.parameters.width(at.depth());
+            self.drop_leftovers_for(isa, width, hash, at, work);
         }
     }
 
-    /// The same for a segment whose bins have another stride.
+    /// The same for a segment whose fields have another width.
     pub(super) fn drop_leftovers_for<I: Isa>(
         &mut self,
         isa: I,
-        stride: usize,
+        width: usize,
         hash: u64,
         at: Location,
         work: &mut impl Work,
     ) {
-        let prefix = prefix(hash, at.depth);
-        let mut used_up = self.directory.segment(at).used_up(isa, stride);
+        let prefix = prefix(hash, at.depth());
+        let mut used_up = self.directory.segment(at).used_up(width);
         // Equal ones come one after the other, and each needs a note of its own.
         while let Some(&place) = used_up.last() {
             let copies = used_up.iter().rev().take_while(|&&other| other == place).count();
             used_up.truncate(used_up.len() - copies);
-            let bucket = Origin::new(prefix, at.depth, place.block, place.bucket);
-            touch_directory(work, 2 * at.depth as usize);
+            let bucket = Origin::new(prefix, at.depth(), place.block, place.bucket);
+            touch_directory(work, 2 * at.depth() as usize);
             let needed = self.needed(bucket);
             for _ in needed.unwrap_or(copies)..copies {
-                self.directory.segment_mut(at).remove_used_up(isa, stride, place);
+                self.directory.segment_mut(at).remove_used_up(isa, width, place);
             }
         }
     }
@@ -171,8 +171,8 @@ impl Growing {
         at: Location,
         halves: &[Half; 2],
     ) -> [Origins; 2] {
-        let depth = at.depth + 1;
-        let parent = prefix(hash, at.depth);
+        let depth = at.depth() + 1;
+        let parent = prefix(hash, at.depth());
         let Some(before) = self.directory.origins_mut(at).map(std::mem::take) else {
             return Default::default();
         };
@@ -198,15 +198,10 @@ struct Longest {
     equal: usize,
 }
 
-/// The field of an entry without a remainder: the one that ends it stands highest.
-fn used_up_field(stride: usize) -> u64 {
-    1 << (stride - 2)
-}
-
 impl Segment {
-    fn longest_match<I: Isa>(&self, isa: I, stride: usize, place: Place) -> Option<Longest> {
-        let run = self.run(isa, stride, self.block(place.block), place.bucket);
-        let fields = || (run.first..run.end).map(|at| (self.field(isa, stride, at), at));
+    fn longest_match<I: Isa>(&self, isa: I, width: usize, place: Place) -> Option<Longest> {
+        let run = self.run(isa, self.block(place.block as usize), place.bucket);
+        let fields = || (run.first..run.end).map(|at| (self.field(width, at), at));
         let (field, at) = fields()
             .filter(|&(field, _)| matches(field, place.field))
             .min_by_key(|(field, _)| field.trailing_zeros())?;
@@ -215,45 +210,17 @@ impl Segment {
     }
 
     /// All entries without a remainder, in order.
-    pub(super) fn used_up<I: Isa>(&self, isa: I, stride: usize) -> Vec<Place> {
-        let mut found = Vec::new();
-        let used_up = |bin| match self.planes(stride, bin) {
-            [rest @ .., highest] => highest & !rest.iter().fold(0, |any, plane| any | plane),
-            [] => 0,
-        };
-        if (0..self.bins(stride)).all(|bin| used_up(bin) == 0) {
-            return found;
-        }
-        let field = used_up_field(stride);
-        for number in 0..BLOCKS {
-            let block = self.block(number);
-            for bucket in (0..BUCKETS).filter(|&bucket| block.has(bucket)) {
-                let run = self.run(isa, stride, block, bucket);
-                let here = run.parts().map(|(bin, slots)| (used_up(bin) & slots).count_ones());
-                let place = Place { block: number, bucket, field };
-                found.extend((0..here.sum()).map(|_| place));
-            }
-        }
-        found
+    pub(super) fn used_up(&self, width: usize) -> Vec<Place> {
+        let is_used_up = |place: &Place| place.field == used_up(width);
+        self.entries(width).into_iter().filter(is_used_up).collect()
     }
 
     /// Removes an entry without a remainder from its bucket, if there is one.
-    pub(super) fn remove_used_up<I: Isa>(&mut self, isa: I, stride: usize, place: Place) {
-        let run = self.run(isa, stride, self.block(place.block), place.bucket);
+    pub(super) fn remove_used_up<I: Isa>(&mut self, isa: I, width: usize, place: Place) {
+        let run = self.run(isa, self.block(place.block as usize), place.bucket);
         let mut slots = run.first..run.end;
-        if let Some(at) = slots.find(|&at| self.field(isa, stride, at) == used_up_field(stride)) {
-            self.remove_at(stride, place.block, place.bucket, run, at);
-        }
-    }
-
-    /// Removes the entry in slot `at` of the run of a bucket.
-    fn remove_at(&mut self, stride: usize, number: usize, bucket: u32, run: Run, at: usize) {
-        let end = self.end(stride, number);
-        self.close(stride, at, end);
-        if run.end - run.first == 1 {
-            self.words_mut()[number] &= !Block::bit(bucket);
-        } else if at == run.end - 1 {
-            self.words_mut()[HEAD + (at - 1) / SLOTS * stride] |= 1 << ((at - 1) % SLOTS);
+        if let Some(at) = slots.find(|&at| self.field(width, at) == used_up(width)) {
+            self.remove_at(width, place, run, at);
         }
     }
 }
@@ -281,14 +248,14 @@ mod tests {
             if drop {
                 filter.drop_leftovers(crate::bits::Scalar, next, at, &mut Uncounted);
             }
-            let stride = filter.parameters.stride(at.depth);
+            let width = filter.parameters.width(at.depth());
             let segment = filter.directory.segment(at);
-            let mut used_up = segment.used_up(crate::bits::Scalar, stride);
+            let mut used_up = segment.used_up(width);
             copies += used_up.len();
             used_up.dedup();
-            let prefix = prefix(next, at.depth);
+            let prefix = prefix(next, at.depth());
             let owed = used_up.iter().filter_map(|place| {
-                filter.needed(Origin::new(prefix, at.depth, place.block, place.bucket))
+                filter.needed(Origin::new(prefix, at.depth(), place.block, place.bucket))
             });
             needed += owed.sum::<usize>();
             match at.next_hash(next) {

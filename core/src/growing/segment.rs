@@ -2,16 +2,18 @@
 //!
 //! What is left of a hash after the segment's own prefix is cut into block (4 bits), bucket (one of
 //! 52) and remainder. Block and bucket are an address and are not stored. A segment is a row of
-//! words:
+//! words, cut into bins of 64 slots:
 //!
 //! ```text
-//! 16 blocks  start 12 bits | occupied 52 bits: does anybody live in the bucket?
-//! b bins     ends: one bit per slot, the last of its bucket? | one plane per bit of the remainder
+//! 16 blocks   start 12 bits | occupied 52 bits: does anybody live in the bucket?
+//! ends        one bit per slot, the last of its bucket?
+//! fields      so many bits per slot, the first slot highest: they grow down from the last word
 //! ```
 //!
-//! A bin is 64 slots; plane k holds bit k of all of them, the lowest plane first. The entries of a block
-//! lie in slots from `start` on, across bins, sorted by bucket and then remainder. After the entries of a block there
-//! may be free slots, which are all zero; the last slot of all is always free.
+//! The entries of a block lie in slots from `start` on, sorted by bucket and then remainder. After the
+//! entries of a block there may be free slots, which are all zero; the last slot of all is always
+//! free. Ends are found from the first word on and fields from the last, so that a lookup need not
+//! know how many slots there are.
 //!
 //! Remainders have different lengths: entries of which less is known are shorter. A *field* is a
 //! remainder from its highest bit on, followed by a one and then zeros: `101` among fields for five
@@ -21,32 +23,21 @@
 //! 2 end a run). Bucket 4 is the second that is occupied, so its run stops at the second end and
 //! starts after the first one. An entry for bucket 2 would go to slot 2, and slot 2 moves to slot 3.
 
-use crate::bits::Isa;
+use crate::bits::{Isa, insert_bits_down, insert_bits_up, write_bits};
 use crate::dictionary::work::Work;
 
 pub(super) use super::address::{
-    ADDRESS_CHANCE, BLOCKS, BUCKETS, Block, HEAD, MOST_BINS, Place, Run, SLOTS,
+    ADDRESS_CHANCE, BLOCK_BITS, BLOCKS, BUCKETS, Block, HEAD, MOST_BINS, Place, Run, SLOTS,
 };
-use super::field::{Compared, matching, matching_late};
+use super::field::{Compared, matches};
 pub(super) use super::outcome::{Outcome, Repeat};
 pub(super) use super::work::touch;
-use super::work::touch_bins;
 
-/// Compiles an expression once for every usual stride, so that loops over planes need no counting.
-macro_rules! known {
-    ($stride:expr, |$known:ident| $body:expr) => {
-        known!($stride, |$known| $body, 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24)
-    };
-    ($stride:expr, |$known:ident| $body:expr, $($usual:literal)*) => {
-        match $stride {
-            $($usual => { let $known = $usual; $body })*
-            $known => $body,
-        }
-    };
-}
+/// Widest field of which a word holds two.
+const WIDEST_PAIR: usize = 32;
 
-/// Signatures with a common prefix. How many planes a bin has depends on the prefix, so every call
-/// is told the `stride`, words of a bin: one more than planes.
+/// Signatures with a common prefix. How wide a field is depends on the prefix, so every call is told
+/// the `width` in bits.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Segment {
     /// Empty in a segment that ran out of room for good; see [`Segment::blind`].
@@ -55,8 +46,8 @@ pub(super) struct Segment {
 
 impl Segment {
     /// A segment of so many empty bins.
-    pub(super) fn new(stride: usize, bins: usize) -> Self {
-        Self { words: vec![0; HEAD + stride * bins].into() }
+    pub(super) fn new(width: usize, bins: usize) -> Self {
+        Self { words: vec![0; words_of(width, bins)].into() }
     }
 
     /// A segment with these words.
@@ -87,16 +78,16 @@ impl Segment {
         8 * self.words.len() as u64
     }
 
-    pub(super) fn bins(&self, stride: usize) -> usize {
-        self.words.len().saturating_sub(HEAD) / stride
+    pub(super) fn bins(&self, width: usize) -> usize {
+        self.words.len().saturating_sub(HEAD) / (1 + width)
     }
 
     /// Entries stored.
-    pub(super) fn count(&self, stride: usize) -> usize {
+    pub(super) fn count(&self, width: usize) -> usize {
         if self.is_blind() {
             return 0;
         }
-        let entries = |number| self.end(stride, number) - self.block(number).start();
+        let entries = |number| self.end(width, number) - self.block(number).start();
         (0..BLOCKS).map(entries).sum()
     }
 
@@ -109,21 +100,67 @@ impl Segment {
         self.words[number] = block.0;
     }
 
+    /// Whether the entry in a slot is the last of its bucket.
+    #[inline(always)]
+    pub(super) fn ends_at(&self, slot: usize) -> bool {
+        self.words[HEAD + slot / SLOTS] >> (slot % SLOTS) & 1 != 0
+    }
+
+    #[inline(always)]
+    pub(super) fn set_end(&mut self, slot: usize) {
+        self.words[HEAD + slot / SLOTS] |= 1 << (slot % SLOTS);
+    }
+
+    /// The bit after the highest of a slot's field.
+    #[inline(always)]
+    pub(super) fn field_end(&self, width: usize, slot: usize) -> usize {
+        64 * self.words.len() - width * slot
+    }
+
+    /// The field in a slot.
+    #[inline(always)]
+    pub(super) fn field(&self, width: usize, slot: usize) -> u64 {
+        self.fields(width, slot) >> (64 - width)
+    }
+
+    pub(super) fn set_field(&mut self, width: usize, slot: usize, field: u64) {
+        let low = self.field_end(width, slot + 1);
+        write_bits(&mut self.words, low, width as u32, field);
+    }
+
+    /// The fields of a slot and those after it, from the highest bit down.
+    #[inline(always)]
+    fn fields(&self, width: usize, slot: usize) -> u64 {
+        let highest = self.field_end(width, slot) - 1;
+        let (word, bit) = (highest / 64, highest % 64);
+        let [below, here] = self.pair(word - 1);
+        here << (63 - bit) | below >> 1 >> bit
+    }
+
+    /// A word and the next.
+    #[inline(always)]
+    fn pair(&self, word: usize) -> [u64; 2] {
+        *self.words[word..].first_chunk().expect("fields after ends, and ends before fields")
+    }
+
+    /// The first slot that does not belong to a block.
+    fn limit(&self, width: usize, number: usize) -> usize {
+        match number + 1 {
+            BLOCKS => SLOTS * self.bins(width),
+            next => self.block(next).start(),
+        }
+    }
+
     /// The slot after the last entry of a block.
     #[inline(always)]
-    pub(super) fn end(&self, stride: usize, number: usize) -> usize {
+    pub(super) fn end(&self, width: usize, number: usize) -> usize {
         let start = self.block(number).start();
-        let limit = if number + 1 < BLOCKS {
-            self.block(number + 1).start()
-        } else {
-            SLOTS * self.bins(stride)
-        };
-        let mut below = limit;
+        let mut below = self.limit(width, number);
         while below > start {
             let bin = (below - 1) / SLOTS;
             let low = start.saturating_sub(SLOTS * bin);
             let part = u64::MAX << low & u64::MAX >> (SLOTS * (bin + 1) - below);
-            let ends = self.words[HEAD + bin * stride] & part;
+            let ends = self.words[HEAD + bin] & part;
             if ends != 0 {
                 return SLOTS * (bin + 1) - ends.leading_zeros() as usize;
             }
@@ -132,59 +169,40 @@ impl Segment {
         start
     }
 
-    /// The words of a bin: ends, then planes.
-    #[inline(always)]
-    pub(super) fn bin(&self, stride: usize, bin: usize) -> &[u64] {
-        &self.words[HEAD + bin * stride..][..stride]
-    }
-
-    #[inline(always)]
-    pub(super) fn planes(&self, stride: usize, bin: usize) -> &[u64] {
-        &self.bin(stride, bin)[1..]
-    }
-
     /// Whether an entry matches.
     #[inline(always)]
     pub(super) fn contains<I: Isa>(
         &self,
         isa: I,
-        stride: usize,
+        width: usize,
         place: Place,
         work: &mut impl Work,
     ) -> bool {
-        known!(stride, |stride| self.contains_for(isa, stride, place, work))
-    }
-
-    #[inline(always)]
-    fn contains_for<I: Isa>(
-        &self,
-        isa: I,
-        stride: usize,
-        place: Place,
-        work: &mut impl Work,
-    ) -> bool {
-        touch(work, place.block, 1);
-        let block = self.block(place.block);
+        touch(work, place.block as usize, 1);
+        let block = self.block(place.block as usize);
         if !block.has(place.bucket) {
             return false;
         }
-        let run = self.run(isa, stride, block, place.bucket);
-        touch_bins(work, stride, run.first, run.end);
-        let slots = run.slots_in_first_bin();
-        let planes = self.planes(stride, run.first / SLOTS);
-        let (ended, matching) = matching_late(isa, planes, place.field);
-        // Rare: an entry so old that its remainder ends early, or a run that goes on elsewhere.
-        if slots & !ended != 0 || run.crosses() {
-            return self.any_matches(stride, run, place.field);
+        let (first, end) = self.near_run(isa, block, block.rank(place.bucket));
+        if end == 0 {
+            let run = self.distant_run(isa, block, place.bucket);
+            return self.any_matches(width, run.first, run.end, place.field);
         }
-        slots & matching != 0
+        let (first, end) = (block.start() + first, block.start() + end);
+        self.touch_run(work, width, block, Run { first, end });
+        if end - first > 2 || width > WIDEST_PAIR {
+            return self.any_matches(width, first, end, place.field);
+        }
+        let fields = self.fields(width, first);
+        let matches_first = matches(fields >> (64 - width), place.field);
+        let matches_second = matches(fields << (width % 64) >> (64 - width), place.field);
+        matches_first | (end - first > 1) & matches_second
     }
 
-    /// Whether some entry of a run matches.
-    #[cold]
-    fn any_matches(&self, stride: usize, run: Run, wanted: u64) -> bool {
-        let matching = |bin| matching(self.planes(stride, bin), wanted);
-        run.parts().any(|(bin, slots)| matching(bin) & slots != 0)
+    /// Whether one of the entries from slot `first` to below `end` matches.
+    #[inline(never)]
+    fn any_matches(&self, width: usize, first: usize, end: usize, wanted: u64) -> bool {
+        (first..end).any(|slot| matches(self.field(width, slot), wanted))
     }
 
     /// Stores an entry unless one matches, or there is no room.
@@ -192,23 +210,20 @@ impl Segment {
     pub(super) fn insert<I: Isa>(
         &mut self,
         isa: I,
-        stride: usize,
+        width: usize,
         place: Place,
         repeat: Repeat,
         work: &mut impl Work,
     ) -> Outcome {
-        let Place { block: number, bucket, field } = place;
+        let Place { block, bucket, field } = place;
+        let number = block as usize;
         touch(work, number, 1);
         let block = self.block(number);
-        let run = self.run(isa, stride, block, bucket);
-        touch_bins(work, stride, run.first, run.end);
-        let len = run.end - run.first;
+        let run = self.run(isa, block, bucket);
+        self.touch_run(work, width, block, run);
         let mut compared = Compared::default();
-        compared.add(self.field(isa, stride, run.first), field, len > 0);
-        let second = run.first + usize::from(len > 1);
-        compared.add(self.field(isa, stride, second), field, len > 1);
-        for at in run.first + 2..run.end {
-            compared.add(self.field(isa, stride, at), field, true);
+        for slot in run.first..run.end {
+            compared.add(self.field(width, slot), field);
         }
         let refused = match repeat {
             Repeat::Keep => compared.seen,
@@ -217,14 +232,14 @@ impl Segment {
         if refused {
             return Outcome::Seen;
         }
-        let Some((last_moved, gap)) = self.gap(stride, number) else { return Outcome::Full };
+        let Some((last_moved, gap)) = self.gap(width, number) else { return Outcome::Full };
         let at = run.first + compared.less;
         touch(work, number, last_moved + 1 - number);
-        touch_bins(work, stride, at, gap);
-        self.open(stride, at, gap, at == run.end, field);
+        self.touch_slots(work, width, at, gap);
+        self.open(width, at, gap, at == run.end, field);
         if at == run.end && run.end > run.first {
             // What was the last of the run is no longer.
-            self.words[HEAD + (at - 1) / SLOTS * stride] &= !(1 << ((at - 1) % SLOTS));
+            self.words[HEAD + (at - 1) / SLOTS] &= !(1 << ((at - 1) % SLOTS));
         }
         self.words[number] |= Block::bit(bucket);
         for start in &mut self.words[number + 1..=last_moved] {
@@ -233,76 +248,124 @@ impl Segment {
         Outcome::Stored { seen: compared.seen }
     }
 
+    /// The last block that moves if the first free slot after a block is taken, and that slot. The
+    /// last slot of all is never taken.
+    #[inline(always)]
+    fn gap(&self, width: usize, number: usize) -> Option<(usize, usize)> {
+        let (blocks, body) = self.words.split_first_chunk::<BLOCKS>()?;
+        let mut start = self.block(number).start();
+        for block in number..BLOCKS - 1 {
+            let next = Block(blocks[block + 1]).start();
+            // The last entry of a block ends a run.
+            if next > start && body[(next - 1) / SLOTS] >> ((next - 1) % SLOTS) & 1 == 0 {
+                return Some((block, self.end(width, block)));
+            }
+            start = next;
+        }
+        let end = self.end(width, BLOCKS - 1);
+        (end + 1 < SLOTS * self.bins(width)).then_some((BLOCKS - 1, end))
+    }
+
+    /// Moves the slots from `at` on up to the free slot `gap` by one, and fills `at`.
+    #[inline(always)]
+    fn open(&mut self, width: usize, at: usize, gap: usize, ends: bool, field: u64) {
+        let (low, high) = (self.field_end(width, gap), self.field_end(width, at));
+        insert_bits_up(&mut self.words[HEAD..], at, gap, 1, ends.into());
+        insert_bits_down(&mut self.words, low, high, width as u32, field);
+    }
+
+    /// Removes the entry in slot `at` of the run of a bucket.
+    pub(super) fn remove_at(&mut self, width: usize, place: Place, run: Run, at: usize) {
+        let end = self.end(width, place.block as usize);
+        let (low, high) = (self.field_end(width, end), self.field_end(width, at + 1));
+        insert_bits_down(&mut self.words[HEAD..], at + 1, end, 1, 0);
+        insert_bits_up(&mut self.words, low, high, width as u32, 0);
+        if run.end - run.first == 1 {
+            self.words[place.block as usize] &= !Block::bit(place.bucket);
+        } else if at == run.end - 1 {
+            self.set_end(at - 1);
+        }
+    }
+
     /// The chance that a random hash of this segment matches: entries are disjoint.
-    pub(super) fn false_positive_rate(&self, stride: usize) -> f64 {
+    pub(super) fn false_positive_rate(&self, width: usize) -> f64 {
         if self.is_blind() {
             return 1.0;
         }
-        let mut chance = 0.0;
-        for bin in 0..self.bins(stride) {
-            let mut longer = 0;
-            for (length, plane) in (0..stride - 1).rev().zip(self.planes(stride, bin)) {
-                // The lowest one of a field stands after its last bit.
-                let here = (plane & !longer).count_ones();
-                chance += f64::from(here) * (-(length as f64)).exp2();
-                longer |= plane;
-            }
-        }
-        chance * ADDRESS_CHANCE
-    }
-
-    /// The field in a slot.
-    #[inline(always)]
-    pub(super) fn field<I: Isa>(&self, isa: I, stride: usize, at: usize) -> u64 {
-        isa.column(self.planes(stride, at / SLOTS), (at % SLOTS) as u32)
+        // The lowest one of a field stands after its last bit.
+        let chance = |field: u64| (f64::from(field.trailing_zeros()) - (width - 1) as f64).exp2();
+        let fields = (0..SLOTS * self.bins(width)).map(|slot| self.field(width, slot));
+        fields.filter(|&field| field != 0).map(chance).sum::<f64>() * ADDRESS_CHANCE
     }
 
     /// The slots of a bucket.
     #[inline(always)]
-    pub(super) fn run<I: Isa>(&self, isa: I, stride: usize, block: Block, bucket: u32) -> Run {
-        let (start, rank) = (block.start(), block.rank(bucket));
-        let occupied = u64::from(block.has(bucket));
-        // The ends of the 64 slots from the start on; few blocks have more.
-        let (ends, shift) = (HEAD + start / SLOTS * stride, start % SLOTS);
-        let next = self.words.get(ends + stride).copied().unwrap_or(0);
-        let ends = self.words[ends] >> shift | next << 1 << (SLOTS - 1 - shift);
-        let selector = 1 << rank;
-        let last = isa.deposit(selector, ends);
-        let first = isa.deposit(selector >> 1, ends) << 1 | u64::from(rank == 0);
-        if first == 0 || last < occupied {
-            return self.distant_run(isa, stride, block, bucket);
+    pub(super) fn run<I: Isa>(&self, isa: I, block: Block, bucket: u32) -> Run {
+        let rank = block.rank(bucket);
+        let occupied = usize::from(block.has(bucket));
+        let (first, end) = self.near_run(isa, block, rank);
+        if (first == 0) & (rank > 0) || end < occupied {
+            return self.distant_run(isa, block, bucket);
         }
-        // For an empty bucket `last` belongs to the next one.
-        let len = occupied * (1 + last.trailing_zeros() as u64 - first.trailing_zeros() as u64);
-        let first = start + first.trailing_zeros() as usize;
-        Run { first, end: first + len as usize }
+        let first_slot = block.start() + first;
+        // The run that was found for an empty bucket is that of the next one.
+        Run { first: first_slot, end: first_slot + occupied * end.wrapping_sub(first) }
+    }
+
+    /// The slots of the n-th run, counted from the start of the block, if it ends in the first 64 of
+    /// them, as most do; otherwise the end is zero, and if that of the one before is not found, the
+    /// first is zero too.
+    #[inline(always)]
+    fn near_run<I: Isa>(&self, isa: I, block: Block, nth: u32) -> (usize, usize) {
+        // Bits beyond the last slot are found only after all ends of the block.
+        let (word, shift) = (HEAD + block.start() / SLOTS, block.start() % SLOTS);
+        let [here, above] = self.pair(word);
+        let ends = here >> shift | above << 1 << (63 - shift);
+        let after = |end: u64| (64 - end.leading_zeros()) as usize;
+        let selector = 1 << nth;
+        (after(isa.deposit(selector >> 1, ends)), after(isa.deposit(selector, ends)))
     }
 
     #[cold]
-    fn distant_run<I: Isa>(&self, isa: I, stride: usize, block: Block, bucket: u32) -> Run {
-        let first = self.start_of(isa, stride, block, block.rank(bucket));
-        let end = if block.has(bucket) { self.select(isa, stride, first, 0) + 1 } else { first };
+    fn distant_run<I: Isa>(&self, isa: I, block: Block, bucket: u32) -> Run {
+        let first = match block.rank(bucket) {
+            0 => block.start(),
+            runs => self.select(isa, block.start(), runs - 1) + 1,
+        };
+        let end = if block.has(bucket) { self.select(isa, first, 0) + 1 } else { first };
         Run { first, end }
     }
 
-    /// The slot after the first `runs` runs of a block.
-    pub(super) fn start_of<I: Isa>(&self, isa: I, stride: usize, block: Block, runs: u32) -> usize {
-        if runs == 0 {
-            block.start()
-        } else {
-            self.select(isa, stride, block.start(), runs - 1) + 1
-        }
-    }
-
     /// The n-th end from slot `from` on.
-    fn select<I: Isa>(&self, isa: I, stride: usize, from: usize, nth: u32) -> usize {
+    fn select<I: Isa>(&self, isa: I, from: usize, nth: u32) -> usize {
         let (mut bin, mut nth) = (from / SLOTS, nth);
-        let mut ends = self.words[HEAD + bin * stride] & u64::MAX << (from % SLOTS);
+        let mut ends = self.words[HEAD + bin] & u64::MAX << (from % SLOTS);
         while nth >= ends.count_ones() {
             nth -= ends.count_ones();
             bin += 1;
-            ends = self.words[HEAD + bin * stride];
+            ends = self.words[HEAD + bin];
         }
         SLOTS * bin + isa.deposit(1 << nth, ends).trailing_zeros() as usize
     }
+
+    /// Counts what is read of a run.
+    #[inline(always)]
+    fn touch_run(&self, work: &mut impl Work, width: usize, block: Block, run: Run) {
+        touch(work, HEAD + block.start() / SLOTS, 2);
+        self.touch_slots(work, width, run.first, run.end);
+    }
+
+    /// Counts ends and fields of the slots from `first` to `last`.
+    #[inline(always)]
+    fn touch_slots(&self, work: &mut impl Work, width: usize, first: usize, last: usize) {
+        touch(work, HEAD + first / SLOTS, last / SLOTS + 1 - first / SLOTS);
+        let low = self.field_end(width, last + 1) / 64;
+        let high = self.field_end(width, first) / 64;
+        touch(work, low, high + 1 - low);
+    }
+}
+
+/// Words of a segment of so many bins.
+pub(super) fn words_of(width: usize, bins: usize) -> usize {
+    HEAD + bins * (1 + width)
 }

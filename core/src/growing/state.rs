@@ -1,33 +1,30 @@
 //! The growing filter as bytes: written, and read without trust.
 //!
-//! A payload is items, lost entries, the number of addresses, and for every address its depth, and
-//! if it has a segment, the number of its bins (zero for a blind one) and its words, and if anything
-//! can be taken back, the number of its origins and those.
+//! A payload is items, lost entries, the number of segments, and for every segment, in the order of
+//! their prefixes, its depth, the number of its bins (zero for a blind one) and its words, and if
+//! anything can be taken back, the number of its origins and those.
 
-use super::directory::{DEPTHS, Directory, MOST_SEGMENTS};
+use super::directory::{DEPTHS, Directory, Kept, MOST_DEPTH, MOST_SEGMENTS, longest_prefix};
 use super::filter::Growing;
 use super::origin::Origins;
 use super::parameters::GrowingParameters;
-use super::segment::{BLOCKS, HEAD, MOST_BINS, SLOTS, Segment};
+use super::segment::{BLOCKS, MOST_BINS, SLOTS, Segment, words_of};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 
 pub(super) fn write(filter: &Growing, out: &mut Writer) {
+    let directory = &filter.directory;
     out.u64(filter.items);
     out.u64(filter.lost);
-    out.u32(filter.directory.address_count() as u32);
-    let mut notes = filter.directory.notes();
-    for (index, (segment, depth)) in filter.directory.entries().enumerate() {
-        let origins = notes.next();
-        out.u8(depth);
-        if has_segment(index, depth) {
-            let stride = filter.parameters.stride(depth.into());
-            out.u8(segment.bins(stride) as u8);
-            out.words(segment.words());
-            if let Some(origins) = origins {
-                out.u32(origins.words().len() as u32);
-                out.words(origins.words());
-            }
+    out.u32(directory.segment_count() as u32);
+    for at in directory.locations() {
+        let segment = directory.segment(at);
+        out.u8(at.depth() as u8);
+        out.u8(segment.bins(filter.parameters.width(at.depth())) as u8);
+        out.words(segment.words());
+        if let Some(origins) = directory.origins(at) {
+            out.u32(origins.words().len() as u32);
+            out.words(origins.words());
         }
     }
 }
@@ -39,47 +36,52 @@ pub(super) fn read(
     let parameters = read_parameters(parameters)?;
     let items = payload.u64("items")?;
     let lost = payload.u64("lost entries")?;
-    let addresses = payload.u32("addresses")?;
-    // Every address takes a byte at least.
-    if !(1..=2 * MOST_SEGMENTS as u32).contains(&addresses)
-        || u64::from(addresses) > payload.remaining()
-    {
-        let expected = "from 1 to 2^28, and as many as there are";
-        return Err(Error::Field { field: "addresses", found: addresses.into(), expected });
-    }
-    let mut directory = Directory::empty(parameters.removing);
-    let (mut segments, mut entries, mut bytes) = (0, 0, 0);
-    for index in 0..addresses as usize {
-        let depth = payload.u8("depth")?;
-        if usize::from(depth) >= DEPTHS {
-            let expected = "at most 27";
-            return Err(Error::Field { field: "depth", found: depth.into(), expected });
-        }
-        let (mut segment, mut origins) = (Segment::blind(), Origins::default());
-        if has_segment(index, depth) {
-            let stride = parameters.stride(depth.into());
-            segment = read_segment(payload, stride)?;
-            segments += 1;
-            entries += segment.count(stride) as u64;
-            if parameters.removing {
-                origins = read_origins(payload, index as u64, depth.into())?;
-            }
-            bytes += segment.heap_bytes() + origins.heap_bytes();
-        }
-        directory.push(segment, depth, origins);
-    }
-    directory.count_segments(segments);
-    check_depths(&directory)?;
+    let kept = read_segments(payload, &parameters)?;
+    let entries: usize =
+        kept.iter().map(|kept| kept.segment.count(parameters.width(kept.depth))).sum();
+    let bytes = kept.iter().map(|kept| kept.segment.heap_bytes() + kept.origins.heap_bytes()).sum();
     // Entries without a remainder are stored more than once, so there may be fewer items. More are
     // forged, and no harm.
-    let items = items.min(entries);
+    let items = items.min(entries as u64);
+    let directory = Directory::new(kept, parameters.removing);
     Ok(Growing::from_parts(parameters, directory, items, lost, bytes))
 }
 
-/// Whether the address with this index has a segment: the one that covers it is at least as deep as
-/// the address is long.
-fn has_segment(index: usize, depth: u8) -> bool {
-    u32::from(depth) >= usize::BITS - index.leading_zeros()
+/// Segments that share all prefixes between them.
+fn read_segments(
+    payload: &mut Reader<'_>,
+    parameters: &GrowingParameters,
+) -> Result<Vec<Kept>, Error> {
+    // Prefixes as fractions of the longest.
+    const WHOLE: u64 = 1 << MOST_DEPTH;
+    let count = payload.u32("segments")?;
+    // Every segment takes two bytes at least.
+    if !(1..=MOST_SEGMENTS as u32).contains(&count) || 2 * u64::from(count) > payload.remaining() {
+        let expected = "from 1 to 2^27, and as many as there are";
+        return Err(Error::Field { field: "segments", found: count.into(), expected });
+    }
+    let mut kept = Vec::new();
+    let mut covered = 0;
+    for _ in 0..count {
+        let depth = u32::from(payload.u8("depth")?);
+        let share = WHOLE.unbounded_shr(depth);
+        if depth > longest_prefix(count as usize) || covered % share != 0 || covered == WHOLE {
+            let expected = "a prefix that follows the one before";
+            return Err(Error::Field { field: "depth", found: depth.into(), expected });
+        }
+        let segment = read_segment(payload, parameters.width(depth))?;
+        let origins = match parameters.removing {
+            true => read_origins(payload, covered / share, depth)?,
+            false => Origins::default(),
+        };
+        kept.push(Kept { segment, depth, origins });
+        covered += share;
+    }
+    if covered != WHOLE {
+        let expected = "one for every prefix";
+        return Err(Error::Field { field: "segments", found: count.into(), expected });
+    }
+    Ok(kept)
 }
 
 fn read_parameters(reader: &mut Reader<'_>) -> Result<GrowingParameters, Error> {
@@ -100,66 +102,18 @@ fn read_parameters(reader: &mut Reader<'_>) -> Result<GrowingParameters, Error> 
     Ok(parameters)
 }
 
-/// Checks that the segments share all prefixes between them, and that every address knows the depth
-/// of the one that covers it.
-fn check_depths(directory: &Directory) -> Result<(), Error> {
-    // Prefixes as fractions of the longest, and the addresses sorted by them.
-    const WHOLE: u32 = DEPTHS as u32;
-    let mut addresses: Vec<(u64, u32, u8)> = (0..)
-        .zip(directory.entries())
-        .map(|(index, (_, depth))| {
-            let (length, number) = prefix_of(index);
-            (number << (WHOLE - length), length, depth)
-        })
-        .collect();
-    addresses.sort_unstable();
-    let mut covered = 0;
-    let mut current = 0;
-    for (position, length, depth) in addresses {
-        let fault =
-            Error::Field { field: "depth", found: depth.into(), expected: "that of the cover" };
-        let begins = u32::from(depth) >= length;
-        if begins != (position == covered) || (!begins && depth != current) {
-            return Err(fault);
-        }
-        if begins {
-            covered = position + (1 << (WHOLE - u32::from(depth)));
-            current = depth;
-        }
-    }
-    if covered != 1 << WHOLE {
-        let expected = "a segment for every prefix";
-        return Err(Error::Field { field: "addresses", found: covered, expected });
-    }
-    let usual = directory.segment_count().ilog2();
-    if directory.address_count() < 1 << usual {
-        let expected = "at least as many as segments";
-        let found = directory.address_count() as u64;
-        return Err(Error::Field { field: "addresses", found, expected });
-    }
-    Ok(())
-}
-
-/// Length and number of the shortest prefix with an address.
-fn prefix_of(index: u64) -> (u32, u64) {
-    let length = u64::BITS - u64::leading_zeros(index);
-    let number = if index == 0 { 0 } else { (index << 1) - (1 << length) + 1 };
-    (length, number)
-}
-
-/// What is noted with the segment of an address.
-fn read_origins(payload: &mut Reader<'_>, index: u64, depth: u32) -> Result<Origins, Error> {
+/// What is noted with the segment of a prefix.
+fn read_origins(payload: &mut Reader<'_>, prefix: u64, depth: u32) -> Result<Origins, Error> {
     let count = payload.u32("origins")?;
     let origins = Origins::from_words(payload.words("origins", count.into())?);
-    let (length, number) = prefix_of(index);
-    if !origins.belong_to(number << (depth - length), depth) {
+    if !origins.belong_to(prefix, depth) {
         let expected = "those of buckets that begin in their segment";
         return Err(Error::Field { field: "origins", found: count.into(), expected });
     }
     Ok(origins)
 }
 
-fn read_segment(payload: &mut Reader<'_>, stride: usize) -> Result<Segment, Error> {
+fn read_segment(payload: &mut Reader<'_>, width: usize) -> Result<Segment, Error> {
     let bins = usize::from(payload.u8("bins of a segment")?);
     if bins == 0 {
         return Ok(Segment::blind());
@@ -169,33 +123,33 @@ fn read_segment(payload: &mut Reader<'_>, stride: usize) -> Result<Segment, Erro
     if bins > MOST_BINS {
         return Err(fault);
     }
-    let words = payload.words("segment", (HEAD + bins * stride) as u64)?;
+    let words = payload.words("segment", words_of(width, bins) as u64)?;
     let segment = Segment::from_words(words);
-    if is_sound(&segment, stride, bins) { Ok(segment) } else { Err(fault) }
+    if is_sound(&segment, width, bins) { Ok(segment) } else { Err(fault) }
 }
 
 /// Checks every invariant of a segment.
-fn is_sound(segment: &Segment, stride: usize, bins: usize) -> bool {
+fn is_sound(segment: &Segment, width: usize, bins: usize) -> bool {
     let starts: Vec<usize> = (0..BLOCKS).map(|number| segment.block(number).start()).collect();
     // The last slot is free, so that every block starts inside.
     starts[0] == 0
         && starts.is_sorted()
         && starts[BLOCKS - 1] < SLOTS * bins
-        && entry(segment, stride, SLOTS * bins - 1) == FREE
-        && (0..BLOCKS).all(|number| is_sound_block(segment, stride, number, bins))
+        && entry(segment, width, SLOTS * bins - 1) == FREE
+        && (0..BLOCKS).all(|number| is_sound_block(segment, width, number, bins))
 }
 
 /// A free slot.
 const FREE: (bool, u64) = (false, 0);
 
 /// Checks that a block has a run for every occupied bucket, sorted and without gaps.
-fn is_sound_block(segment: &Segment, stride: usize, number: usize, bins: usize) -> bool {
+fn is_sound_block(segment: &Segment, width: usize, number: usize, bins: usize) -> bool {
     let block = segment.block(number);
-    let end = segment.end(stride, number);
+    let end = segment.end(width, number);
     let limit = if number + 1 < BLOCKS { segment.block(number + 1).start() } else { SLOTS * bins };
     let (mut runs, mut before) = (0, 0);
     for slot in block.start()..end {
-        let (ends, field) = entry(segment, stride, slot);
+        let (ends, field) = entry(segment, width, slot);
         if field == 0 || field < before {
             return false;
         }
@@ -203,13 +157,10 @@ fn is_sound_block(segment: &Segment, stride: usize, number: usize, bins: usize) 
         runs += u32::from(ends);
     }
     runs == block.occupied().count_ones()
-        && (end..limit).all(|slot| entry(segment, stride, slot) == FREE)
+        && (end..limit).all(|slot| entry(segment, width, slot) == FREE)
 }
 
 /// Whether a slot ends its run, and its field.
-fn entry(segment: &Segment, stride: usize, slot: usize) -> (bool, u64) {
-    let words = segment.bin(stride, slot / SLOTS);
-    let bit = |word: u64| word >> (slot % SLOTS) & 1;
-    let field = words[1..].iter().rev().fold(0, |field, &plane| field << 1 | bit(plane));
-    (bit(words[0]) == 1, field)
+fn entry(segment: &Segment, width: usize, slot: usize) -> (bool, u64) {
+    (segment.ends_at(slot), segment.field(width, slot))
 }

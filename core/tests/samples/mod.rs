@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use lately::catalog::{CATALOG, Row};
 use lately::codec;
 use lately::plan::Goal;
+use lately::sliding::TimeLimitedParameters;
 use lately::spectral::{Rows, Rule, SpectralParameters, Storage};
 use lately::{Blueprint, ErrorRate, Filter, Hashing, Memory, Seed, Span, Time, Window};
 
@@ -53,7 +54,8 @@ pub fn variants() -> Vec<Box<dyn Filter>> {
     let storages = [Storage::StringArray, Storage::Serial, Storage::Fixed8];
     let storages = storages.map(|storage| SpectralParameters { storage, ..planned });
     let rules = [SpectralParameters { rule, ..planned }];
-    storages.into_iter().chain(rules).map(|parameters| filled(&parameters)).collect()
+    let counters = storages.into_iter().chain(rules).map(|parameters| filled(&parameters));
+    counters.chain([filled(&single_bits())]).collect()
 }
 
 /// Counters so few that they meet. Written out: planning better tomorrow must not change them.
@@ -62,6 +64,19 @@ pub fn small_counters() -> SpectralParameters {
     let rows = Rows { width: 34, hashes: 2 };
     let (rule, storage) = (Rule::MinimumSelection, Storage::Bytes);
     SpectralParameters { items: 20, rows, rule, storage }
+}
+
+/// Slices by time of which a key sets one bit each, as the paper has them: no planner asks for them.
+#[allow(dead_code)]
+pub fn single_bits() -> TimeLimitedParameters {
+    TimeLimitedParameters {
+        span: Span::from_millis(1_000),
+        slices_per_key: 5,
+        turns: 7,
+        bits_per_slice: 1,
+        slice_chance: 0.5,
+        expected: 100,
+    }
 }
 
 /// The hash of the i-th key of a sample; every third repeats the one 50 before it.

@@ -32,7 +32,7 @@ impl<'a> Items<'a> {
     }
 
     /// Their bytes.
-    pub fn iter(self) -> impl Iterator<Item = &'a [u8]> {
+    pub fn iter(self) -> impl ExactSizeIterator<Item = &'a [u8]> {
         // SAFETY: these are strings of the command, which live as long as `'a`.
         self.0.iter().map(|&string| unsafe { bytes_of(string) })
     }
@@ -258,15 +258,14 @@ pub struct Key<'c> {
 impl Key<'_> {
     /// The value, if there is one and it is ours.
     pub fn value(&mut self) -> Result<Option<&mut Value>, Refusal> {
-        if !self.exists() {
-            return Ok(None);
-        }
-        // SAFETY: the key is open. Its value is ours if its type is; then the pointer is one that
-        // `put` or `rdb_load` made, and nobody else holds it while this key is open.
+        // SAFETY: the key is open, or null, of which the engine says that it has no type. Its value
+        // is ours if its type is; then the pointer is one that `put` or `rdb_load` made, and nobody
+        // else holds it while this key is open.
         unsafe {
+            // Asked first, because it is the only question in the usual case.
             let kind = raw::RedisModule_ModuleTypeGetType.unwrap()(self.key);
             if kind.is_null() || kind != register::data_type() {
-                return Err(Refusal::WRONG_TYPE);
+                return if self.exists() { Err(Refusal::WRONG_TYPE) } else { Ok(None) };
             }
             let value = raw::RedisModule_ModuleTypeGetValue.unwrap()(self.key);
             Ok(Some(&mut *value.cast::<Value>()))

@@ -103,7 +103,7 @@ impl AgePartitioned {
     fn group_of(&self, hash: u64, age: usize) -> Group {
         let (class, slot) = self.place(age);
         let probe = Probe::new(hash, class);
-        let at = self.group(class, probe.block(self.parameters.blocks));
+        let at = self.group(class, probe.one_of(self.parameters.blocks));
         Group { at, slot, probe }
     }
 
@@ -215,7 +215,7 @@ impl Membership for AgePartitioned {
     #[inline]
     fn prefetch_hash(&self, hash: u64) {
         for class in 0..self.classes() {
-            let block = Probe::new(hash, class).block(self.parameters.blocks);
+            let block = Probe::new(hash, class).one_of(self.parameters.blocks);
             prefetch(self.bits.as_slice(), self.group(class, block) / LINE_WORDS);
         }
     }

@@ -46,14 +46,18 @@ impl BlockShape {
     /// sum of terms `a q^keys` (see `word_terms`); so it is for their product. Every key is in the
     /// block with chance `1 / blocks`, which makes of the term `a (1 - (1 - q) / blocks)^items`.
     pub fn chance(self, items: u64, blocks: u64) -> f64 {
+        self.chance_in_one_of(items, blocks as f64)
+    }
+
+    /// The same for a block that gets a key with chance `1 / blocks`, whatever the others are like.
+    pub fn chance_in_one_of(self, items: u64, blocks: f64) -> f64 {
         let mut terms = vec![(1.0, 1.0)];
         for word in 0..self.words {
             let factors = word_terms(self.bits_in(word));
             let times = |&(a, q): &(f64, f64)| factors.iter().map(move |&(b, r)| (a * b, q * r));
             terms = terms.iter().flat_map(times).collect();
         }
-        let mean =
-            |(a, q): (f64, f64)| a * (items as f64 * (-(1.0 - q) / blocks as f64).ln_1p()).exp();
+        let mean = |(a, q): (f64, f64)| a * (items as f64 * (-(1.0 - q) / blocks).ln_1p()).exp();
         // Terms of both signs nearly cancel when the slice is nearly empty.
         terms.into_iter().map(mean).sum::<f64>().max(0.0)
     }
@@ -130,10 +134,10 @@ impl Probe {
         Self { place: remix(hash, stream), bits: remix(hash, stream + 1) }
     }
 
-    /// Which of so many blocks.
+    /// Which of so many blocks, words or bits.
     #[inline]
-    pub fn block(self, blocks: u64) -> usize {
-        reduce(self.place, blocks).0 as usize
+    pub fn one_of(self, many: u64) -> usize {
+        reduce(self.place, many).0 as usize
     }
 
     /// In which of these blocks, side by side, all bits of the key are set: bit i for block i.
@@ -227,12 +231,12 @@ mod tests {
                 let words = words as usize;
                 for i in 0..items {
                     let probe = Probe::new(remix(i, seed), 0);
-                    let block = probe.block(blocks as u64) * words;
+                    let block = probe.one_of(blocks as u64) * words;
                     probe.set(&mut slice[block..block + words], shape);
                 }
                 for i in 0..2_000 {
                     let probe = Probe::new(remix(1 << 40 | i, seed), 0);
-                    let block = probe.block(blocks as u64) * words;
+                    let block = probe.one_of(blocks as u64) * words;
                     hits += probe.hits(&slice[block..block + words], shape);
                     trials += 1;
                 }

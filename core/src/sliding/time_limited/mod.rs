@@ -15,20 +15,21 @@
 //!   when the stream slows down, and none of them expires. Now a key leaves no trace k turns after
 //!   its span: that is the slack.
 //! - Expiry is by generation, at the time of the question. Nothing needs to be inserted for a key to
-//!   expire, and the newest slices expire like all others.
+//!   expire, and the newest slices expire like all others. Expired slices go with the next insertion,
+//!   not with the next turn.
 //! - The error is kept at the worst moment, not only at a steady rate: while more windows are live
 //!   than there is room for, each new one gets half the chance of the one before (see [`turn`]).
 //! - When the rate outgrows all k slices, all are replaced at once; windows that no key was written
 //!   to are never asked. Then a leap by 1000 costs 5 generations, not k of them for each step.
 //! - Memory follows what came, not what a rate measured over a millisecond suggests: a generation is
 //!   made for at most [`GROWTH`] times the keys of the last.
+//! - A slice is as small as its keys allow, to the bit if a key sets one bit of it, else to a block
+//!   of the fitting size (see `size`).
 //! - An insertion that changes no bit takes no room: a key repeated for ever costs nothing.
 //! - With the stream calm, slices are retired down to k (section 8 leaves it open).
 //!
 //! What is not guaranteed: memory, which follows the stream, and a bounded worst case: making a
 //! slice takes time linear in its size.
-
-use std::collections::VecDeque;
 
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
@@ -45,6 +46,7 @@ use sizing::{LEANNESS, UNKNOWN};
 pub use turn::{BEYOND, GROWTH};
 
 mod parameters;
+mod size;
 mod sizing;
 mod slice;
 pub mod turn;
@@ -53,15 +55,14 @@ pub mod turn;
 #[derive(Debug, Clone)]
 pub struct TimeLimited {
     parameters: TimeLimitedParameters,
-    /// Newest first, at least k; classes go down from one to the next, in a circle. In one piece
-    /// between turns, so that finding one by its age takes no detour.
-    slices: VecDeque<Slice>,
-    /// The longest that a generation lasts, in milliseconds: a division that no insertion repeats.
-    turn_millis: u64,
+    /// Newest first, at least k; classes go down from one to the next, in a circle.
+    slices: Vec<Slice>,
     /// The latest time of any insertion.
     clock: u64,
     /// When this generation began; never after the clock.
     began: u64,
+    /// When it is over, or the oldest slice expires: at most one comparison per insertion.
+    due: u64,
     /// Insertions in this generation that changed a bit; at most `room`.
     received: u64,
     /// How many it may receive.
@@ -71,7 +72,7 @@ pub struct TimeLimited {
     /// Bytes of all slices on the heap: known without a walk, because servers ask after every
     /// insertion.
     slices_bytes: u64,
-    /// Keys that came in the last turn, as far as known.
+    /// Keys that came in the last turn, or a few more; 0 before the first.
     came: u64,
     /// Room for more keys than that, by how much the number has lately changed.
     jitter: u64,
@@ -82,18 +83,19 @@ impl TimeLimited {
     pub fn new(parameters: TimeLimitedParameters) -> Self {
         let mut filter = Self {
             parameters,
-            slices: VecDeque::new(),
-            turn_millis: parameters.turn_millis(),
+            slices: Vec::new(),
             clock: 0,
             began: 0,
+            due: 0,
             received: 0,
             room: 0,
             slices_bytes: 0,
             target: parameters.expected_generation(),
-            came: parameters.expected_generation(),
+            came: 0,
             jitter: 0,
         };
         filter.make_slices(filter.k());
+        filter.measure_slices();
         filter
     }
 
@@ -124,7 +126,7 @@ impl TimeLimited {
 
     #[inline]
     fn contains(&self, hash: u64, now: u64) -> bool {
-        let slices = self.slices.as_slices().0;
+        let slices = &self.slices[..];
         let windows = slices.len() + 1 - self.k();
         let is_live = |window| self.is_live(window, now);
         // The walk mostly stays within a class.
@@ -144,8 +146,8 @@ impl TimeLimited {
     #[inline]
     fn advance(&mut self, now: Time) {
         self.clock = self.clock.max(now.millis());
-        if self.received == self.room || self.clock - self.began >= self.turn_millis {
-            self.turn();
+        if self.received == self.room || self.clock >= self.due {
+            self.move_on();
         }
     }
 
@@ -153,7 +155,7 @@ impl TimeLimited {
     fn insert(&mut self, hash: u64) {
         let mut changed = false;
         let k = self.k();
-        let newest = &mut self.slices.as_mut_slices().0[..k];
+        let newest = &mut self.slices[..k];
         for slice in &mut *newest {
             changed |= slice.insert(Probe::new(hash, slice.class));
         }
@@ -189,7 +191,7 @@ impl Membership for TimeLimited {
     #[inline]
     fn prefetch_hash(&self, hash: u64) {
         // Where an insertion writes, ...
-        let (newest, others) = self.slices.as_slices().0.split_at(self.k() - 1);
+        let (newest, others) = self.slices.split_at(self.k() - 1);
         for slice in newest {
             slice.prefetch(Probe::new(hash, slice.class));
         }
@@ -279,18 +281,19 @@ impl Structure for TimeLimited {
             let expected = "at least the slices per key";
             return Err(Error::Field { field: "slices", found: count.into(), expected });
         }
-        let mut slices = VecDeque::new();
+        let mut slices = Vec::new();
         for age in 0..count {
             let class = (newest_class + k - age % k) % k;
-            slices.push_back(Slice::read(payload, &parameters, class as usize, clock)?);
+            slices.push(Slice::read(payload, &parameters, class as usize, clock)?);
         }
-        let (room, slices_bytes) = (0, 0);
+        slices.shrink_to_fit();
+        let (due, room, slices_bytes) = (0, 0, 0);
         let mut filter = Self {
             parameters,
             slices,
-            turn_millis: parameters.turn_millis(),
             clock,
             began,
+            due,
             received,
             room,
             slices_bytes,

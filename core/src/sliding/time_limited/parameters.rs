@@ -1,8 +1,9 @@
 //! The parameters of the time-limited filter, and its formulas.
 
 use super::TimeLimited;
+use super::size::SliceSize;
 use super::sizing::{CHANCES, MOST_TURNS};
-use super::slice::{Slice, SliceSize};
+use super::slice::Slice;
 use super::turn::{BEYOND, LEAST_GENERATION};
 use crate::blueprint::{Blueprint, Structure};
 use crate::codec::{Reader, Writer};
@@ -52,7 +53,7 @@ impl TimeLimitedParameters {
         let k = self.slices_per_key as usize;
         let generation = self.expected_generation();
         let size = self.size_for(k as u64 * generation);
-        let chance = |age: usize| size.block.chance((age + 1) as u64 * generation, size.blocks);
+        let chance = |age: usize| size.chance((age + 1) as u64 * generation);
         let mut chances: Vec<f64> = (0..k).map(chance).collect();
         chances.resize(k + self.turns as usize, chances[k - 1]);
         window_chance(k, &chances, |_| true)

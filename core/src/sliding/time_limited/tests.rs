@@ -38,8 +38,9 @@ fn the_example_of_the_documentation() {
     }
 }
 
-/// Streams that leap, swing, grow and burst: the error computed from what is stored never exceeds
-/// the promise by more than the luck of one filter, and on the average of several not at all.
+/// Streams that leap, swing, grow and burst: the error computed from what is stored keeps the
+/// promise on the average of several filters, at their worst moments too, and no small filter is
+/// much unluckier than that: its error has a standard deviation of up to an eighth of the promise.
 #[test]
 fn the_error_is_kept_at_every_rate() {
     let leap = |i: u64| if i < 2_000 { 10.0 } else { 0.01 };
@@ -73,16 +74,19 @@ fn the_error_is_kept_at_every_rate() {
         ];
         for (name, step) in streams.iter_mut().enumerate() {
             let mut sums = [0.0; 12];
+            // The worst moments are those before a turn, when the generation is full.
+            let mut worst = [(0.0, 0.0); 12];
             for seed in 0..5 {
                 let mut filter = TimeLimited::new(parameters);
                 let mut t = 0.0;
                 for i in 0..30_000 {
                     t += step(i, t);
                     filter.insert_hash(remix(i, seed), Time::from_millis(HOUR + t as u64));
-                    // The worst moments are those before a turn, when the generation is full.
                     if filter.received + 1 == filter.room {
                         let now = filter.false_positive_rate();
-                        assert!(now <= 1.2 * rate, "{rate}, stream {name}, key {i}: {now}");
+                        assert!(now <= 1.7 * rate, "{rate}, stream {name}, key {i}: {now}");
+                        let (sum, count) = &mut worst[i as usize / 2_500];
+                        (*sum, *count) = (*sum + now, *count + 1.0);
                     }
                     if i % 2_500 == 2_499 {
                         sums[i as usize / 2_500] += filter.false_positive_rate();
@@ -90,6 +94,8 @@ fn the_error_is_kept_at_every_rate() {
                 }
             }
             assert!(sums.iter().all(|sum| *sum <= 5.0 * rate), "{rate}, stream {name}: {sums:?}");
+            let kept = |&(sum, count): &(f64, f64)| sum <= count * rate;
+            assert!(worst.iter().all(kept), "{rate}, stream {name}: {worst:?}");
         }
     }
 }
@@ -187,4 +193,48 @@ fn choices_keep_rate_and_slack() {
         }
         assert!(choices(span, rate, Span::from_millis(slack), 10_000).pick(1.03).is_some());
     }
+}
+
+/// Table 2 of the paper: the pair that costs most for each of its errors, one key every 0.1 s. What
+/// it prints is `k (k + l) / (l ln 2)` rounded down, with no room for a word or a key too many.
+#[test]
+fn a_steady_stream_costs_what_the_paper_says() {
+    let span = Span::from_millis(300_000);
+    for (k, turns, most) in [(4, 3, 13), (7, 5, 24), (11, 9, 35), (14, 11, 45), (17, 13, 56)] {
+        for expected in [1_000, 10_000] {
+            let parameters = TimeLimitedParameters {
+                span,
+                slices_per_key: k,
+                turns,
+                bits_per_slice: 1,
+                slice_chance: 0.5,
+                expected,
+            };
+            let mut filter = TimeLimited::new(parameters);
+            for i in 0..10_000 {
+                filter.insert_hash(remix(i, 1), Time::from_millis(HOUR + 100 * i));
+                let bits = filter.slice_bits() / 3_000;
+                assert!(i < 9_000 || bits <= most, "({k}, {turns}), key {i}: {bits} bits");
+            }
+            assert_eq!(filter.slices() as u32, k + turns);
+        }
+    }
+}
+
+#[test]
+fn slices_go_when_they_expire_and_not_only_at_a_turn() {
+    let parameters = TimeLimitedParameters { turns: 2, ..planned(0.01, 100) };
+    let mut filter = TimeLimited::new(parameters);
+    insert(&mut filter, (0..2_000).map(|i| HOUR + i / 20), 1);
+    insert(&mut filter, [HOUR + 9_900].into_iter(), 2);
+    let (slices, began) = (filter.slices(), filter.began);
+    insert(&mut filter, [HOUR + 10_050].into_iter(), 3);
+    assert!(filter.slices() < slices && filter.began == began);
+    let live =
+        (0..=filter.slices() - filter.k()).filter(|&window| filter.is_live(window, filter.clock));
+    assert_eq!(live.max(), Some(filter.slices() - filter.k()));
+    assert_eq!(filter.heap_bytes(), {
+        let bytes = filter.slices.iter().map(|slice| slice.size().heap_bytes());
+        bytes.sum::<u64>() + (filter.slices.capacity() * size_of::<Slice>()) as u64
+    });
 }

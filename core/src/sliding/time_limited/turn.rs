@@ -12,7 +12,8 @@
 //! `1/4 + 1/8 + ...`, and all together err at most `(l + 2.5) p^k` often.
 
 use super::TimeLimited;
-use super::slice::{Slice, SliceSize};
+use super::size::SliceSize;
+use super::slice::Slice;
 
 /// A generation is made for at most so many times the keys of the one before: more would leave room
 /// unused for longer when a burst ends, less would make more generations, and each is asked.
@@ -25,14 +26,29 @@ pub const BEYOND: f64 = 2.5;
 /// Smaller generations would cost more in bookkeeping than they save.
 pub(super) const LEAST_GENERATION: u64 = 16;
 
+/// A turn that brings less than the one before by a key, or by one in so many, is as good as the one
+/// before: any steady rate brings such turns, and so do keys that change no bit.
+const UNCHANGED: u64 = 128;
+
 /// At most so many halvings per bit that a key sets: beyond, slices would be mostly empty. With the
 /// growth of generations this is out of reach of any stream, for all but the smallest k and b.
 const HALVINGS_PER_BIT: u32 = 4;
 
 impl TimeLimited {
-    /// Ends the generation and begins the next.
+    /// Does what is due.
     #[cold]
-    pub(super) fn turn(&mut self) {
+    pub(super) fn move_on(&mut self) {
+        let over = self.clock - self.began >= self.parameters.turn_millis();
+        if over || self.received == self.room {
+            self.turn();
+        } else {
+            self.retire(0);
+        }
+        self.measure_slices();
+    }
+
+    /// Ends the generation and begins the next.
+    fn turn(&mut self) {
         if self.received == 0 && self.slices.iter().all(|slice| slice.last.is_none()) {
             // Nothing was ever written: there is nothing to age.
             self.began = self.clock;
@@ -68,12 +84,15 @@ impl TimeLimited {
             let in_a_turn = in_a_turn.div_ceil(elapsed.max(1).into());
             in_a_turn.min(u128::from(GROWTH * self.received)) as u64
         };
-        // Room for twice as many more as the number has lately changed by from turn to turn, lest
-        // every other generation be full just before its time; but for one more or less, which any
-        // steady rate brings, room for one.
-        let change = (2 * came.abs_diff(self.came)).max(1) - 1;
-        let change = change.max(self.jitter.saturating_mul(3) / 4);
-        self.jitter = change.min(came / 8).max(1);
+        // A little less is no change: there is room for the larger number.
+        let little = (came / UNCHANGED).max(1);
+        let came = if (came..=came + little).contains(&self.came) { self.came } else { came };
+        // But room for twice as many more as the number has lately changed by from turn to turn,
+        // lest every other generation be full just before its time. What was only expected is not
+        // a number to compare with.
+        let before = if self.came == 0 { came } else { self.came };
+        let change = 2 * came.abs_diff(before).saturating_sub(1);
+        self.jitter = change.max(self.jitter.saturating_mul(3) / 4).min(came / 8);
         self.came = came;
         let wanted = came + self.jitter;
         // A lull halves the target, no more: rates that swing faster than that find slices ready.
@@ -83,7 +102,7 @@ impl TimeLimited {
     }
 
     /// Drops the slices that hold only keys older than the span and will receive no more when the
-    /// others have moved.
+    /// others have moved on by so many positions.
     fn retire(&mut self, moved: usize) {
         let k = self.k();
         let windows = self.slices.len() + 1 - k;
@@ -95,18 +114,28 @@ impl TimeLimited {
     pub(super) fn make_slices(&mut self, count: usize) {
         let k = self.k();
         let chance = self.next_chance();
+        // Numbers that return to what they were find their place again, and no spare one.
+        self.slices.shrink_to(self.slices.len() + count);
+        self.slices.reserve_exact(count);
         for position in (0..count).rev() {
-            let capacity = self.capacity_at(position);
-            let size = SliceSize::for_keys(capacity, self.parameters.bits_per_slice, chance);
-            let class = self.slices.front().map_or(0, |newest| (newest.class + 1) % k);
-            self.slices.push_front(Slice::new(size, capacity, class));
+            let keys = self.capacity_at(position);
+            let size = SliceSize::for_keys(keys, self.parameters.bits_per_slice, chance);
+            let class = self.slices.first().map_or(0, |newest| (newest.class + 1) % k);
+            self.slices.insert(0, Slice::new(size, size.capacity(keys, chance), class));
         }
-        self.measure_slices();
     }
 
-    /// Finds how much room the generation has, and how large all slices are.
+    /// Finds how much room the generation has, when something is due, and how large all slices
+    /// are.
     pub(super) fn measure_slices(&mut self) {
-        self.slices.make_contiguous();
+        let oldest = self.slices.len() - self.k();
+        let expires = match self.slices[oldest].last {
+            // The newest stay, expired or not.
+            _ if oldest == 0 => u64::MAX,
+            Some(last) => last.saturating_add(self.parameters.span.millis()).saturating_add(1),
+            None => 0,
+        };
+        self.due = self.began.saturating_add(self.parameters.turn_millis()).min(expires);
         self.room = self.room_after(0);
         self.slices_bytes = self.slices.iter().map(|slice| slice.size().heap_bytes()).sum();
     }
