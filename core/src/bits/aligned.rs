@@ -1,5 +1,6 @@
 //! Memory that begins on a cache line.
 
+use super::prefetch::prefetch;
 use std::ops::Range;
 
 /// Bytes in a cache line.
@@ -67,6 +68,18 @@ impl<T: Copy + Default> Aligned<T> {
     #[inline(always)]
     pub fn range_mut(&mut self, range: Range<usize>) -> &mut [T] {
         &mut self.items[self.offset + range.start..self.offset + range.end]
+    }
+
+    /// So many items from one on.
+    #[inline(always)]
+    pub fn chunk<const N: usize>(&self, start: usize) -> &[T; N] {
+        self.items[self.offset + start..].first_chunk().unwrap()
+    }
+
+    /// Asks for the cache line of an item, which need not exist.
+    #[inline(always)]
+    pub fn prefetch(&self, index: usize) {
+        prefetch(&self.items, self.offset.wrapping_add(index));
     }
 
     const SPARE: usize = LINE_BYTES / size_of::<T>() - 1;

@@ -17,6 +17,7 @@
 //! [`Scalar`] is the twin that every target has and Miri runs.
 
 use super::planes::Plane;
+use super::row::{NEAR, Row};
 use super::scalar::Scalar;
 #[cfg(target_arch = "x86_64")]
 use super::x86_64::Avx2;
@@ -49,6 +50,16 @@ pub trait Isa: Copy {
 
     /// Moves `slot` and all above it up by one, the last one out, and puts `value` into `slot`.
     fn insert(self, planes: &mut [Plane], slot: u64, value: u64);
+
+    /// Moves the bytes from `slot` on up by one, the last one out, and puts `value` into `slot`,
+    /// which is below 64.
+    fn open_byte(self, row: &mut Row, slot: u32, value: u8);
+
+    /// The slots whose byte is `value` where `mask` is set; `value` has no other bits.
+    fn bytes_holding(self, row: &Row, mask: u8, value: u8) -> u64;
+
+    /// The same for a part of a row.
+    fn near_bytes_holding(self, bytes: &[u8; NEAR], mask: u8, value: u8) -> u64;
 
     /// Whether all bits of `mask` are set in `block`.
     fn covers(self, block: &[u64; 4], mask: &[u64; 4]) -> bool;
@@ -96,6 +107,7 @@ pub(crate) use vectorized;
 
 #[cfg(test)]
 mod tests {
+    use super::super::row::{keep, spread};
     use super::*;
 
     fn agrees(isa: impl Isa) {
@@ -156,6 +168,31 @@ mod tests {
                     (0..64).fold(0, |set, slot| set | u64::from(values[slot] != wanted) << slot);
                 assert_eq!(isa.differing(&planes, wanted), differing);
             }
+        }
+        let mut row: Row = std::array::from_fn(|_| draw() as u8);
+        for _ in 0..20_000 {
+            let (at, byte, mask) = (draw() as usize % 64, draw() as u8, draw() as u8);
+            let mut bytes = row.to_vec();
+            bytes.insert(at, byte);
+            isa.open_byte(&mut row, at as u32, byte);
+            assert_eq!(row, bytes[..64]);
+            let value = row[draw() as usize % 64] & mask;
+            let holding =
+                row.iter().rev().fold(0, |set, byte| set << 1 | u64::from(byte & mask == value));
+            assert_eq!(isa.bytes_holding(&row, mask, value), holding);
+            let near = row.first_chunk().unwrap();
+            assert_eq!(isa.near_bytes_holding(near, mask, value), holding % (1 << NEAR));
+            let kept = draw() | draw();
+            let mut left: Vec<u8> =
+                (0..64).filter(|slot| kept >> slot & 1 == 1).map(|slot| row[slot]).collect();
+            left.resize(64, 0);
+            let mut packed = row;
+            keep(isa, &mut packed, kept);
+            assert_eq!(packed, *left);
+            spread(isa, &mut packed, kept);
+            let back: Vec<u8> =
+                (0..64).map(|slot| if kept >> slot & 1 == 1 { row[slot] } else { 0 }).collect();
+            assert_eq!(packed, *back);
         }
         for count in 0..20 {
             let words: Vec<u64> = (0..count).map(|_| draw()).collect();

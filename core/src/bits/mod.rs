@@ -6,10 +6,13 @@ mod lines;
 mod packed;
 pub(crate) mod planes;
 mod prefetch;
+pub(crate) mod row;
 mod scalar;
 mod strings;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
+#[cfg(target_arch = "x86_64")]
+mod x86_64_row;
 
 pub use aligned::{Aligned, LINE_BYTES};
 pub(crate) use isa::vectorized;
@@ -18,6 +21,7 @@ pub use lines::{LINE_WORDS, Lines};
 pub use packed::Packed;
 pub use planes::Plane;
 pub use prefetch::prefetch;
+pub use row::{NEAR, Row};
 pub use scalar::Scalar;
 pub use strings::{
     BitReader, BitWriter, copy_bits, insert_bits_down, insert_bits_up, move_bits_up, read_bits,

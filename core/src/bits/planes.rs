@@ -54,6 +54,14 @@ pub(crate) fn keep<I: Isa>(isa: I, planes: &mut [Plane], kept: u64) {
     }
 }
 
+/// The opposite of [`keep`]: moves the slots up to those in `kept`, in order; the others become zero.
+#[inline(always)]
+pub(crate) fn spread<I: Isa>(isa: I, planes: &mut [Plane], kept: u64) {
+    for plane in planes {
+        *plane = isa.deposit(u64::from_le_bytes(*plane), kept).to_le_bytes();
+    }
+}
+
 /// One plane of [`Isa::insert`]: the low bit of `bit` enters at `slot`.
 #[inline(always)]
 pub(crate) fn open(word: u64, slot: u64, bit: u64) -> u64 {

@@ -2,6 +2,7 @@
 
 use super::isa::Isa;
 use super::planes::{Plane, all, open};
+use super::row::{NEAR, Row};
 
 /// Plain Rust; nothing to prove.
 #[derive(Clone, Copy, Debug)]
@@ -86,10 +87,32 @@ impl Isa for Scalar {
     }
 
     #[inline(always)]
+    fn open_byte(self, row: &mut Row, slot: u32, value: u8) {
+        let (slot, last) = (slot as usize, row.len() - 1);
+        row.copy_within(slot..last, slot + 1);
+        row[slot] = value;
+    }
+
+    #[inline(always)]
+    fn bytes_holding(self, row: &Row, mask: u8, value: u8) -> u64 {
+        holding(row, mask, value)
+    }
+
+    #[inline(always)]
+    fn near_bytes_holding(self, bytes: &[u8; NEAR], mask: u8, value: u8) -> u64 {
+        holding(bytes, mask, value)
+    }
+
+    #[inline(always)]
     fn covers(self, block: &[u64; 4], mask: &[u64; 4]) -> bool {
         // No early exit: four words cost less than one mispredicted branch.
         block.iter().zip(mask).fold(0, |missing, (word, bits)| missing | (!word & bits)) == 0
     }
+}
+
+#[inline(always)]
+fn holding(bytes: &[u8], mask: u8, value: u8) -> u64 {
+    bytes.iter().rev().fold(0, |slots, byte| slots << 1 | u64::from(byte & mask == value))
 }
 
 /// For each power of two, the places whose bits move down by it.

@@ -3,7 +3,9 @@
 
 use super::isa::Isa;
 use super::planes::Plane;
+use super::row::{NEAR, Row};
 use super::scalar::Scalar;
+use super::x86_64_row::{bytes_holding, near_bytes_holding, open_byte};
 use std::arch::x86_64::*;
 
 /// Holding one proves that this CPU has AVX2, BMI1, BMI2, LZCNT and POPCNT.
@@ -73,8 +75,26 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     fn insert(self, planes: &mut [Plane], slot: u64, value: u64) {
-        // The compiler makes vectors of it, as good as ours where it knows the number of planes.
-        Scalar.insert(planes, slot, value);
+        // SAFETY: `self` exists only if AVX2 was detected.
+        unsafe { insert(planes, slot, value) }
+    }
+
+    #[inline(always)]
+    fn open_byte(self, row: &mut Row, slot: u32, value: u8) {
+        // SAFETY: `self` exists only if AVX2 was detected.
+        unsafe { open_byte(row, slot, value) }
+    }
+
+    #[inline(always)]
+    fn bytes_holding(self, row: &Row, mask: u8, value: u8) -> u64 {
+        // SAFETY: `self` exists only if AVX2 was detected.
+        unsafe { bytes_holding(row, mask, value) }
+    }
+
+    #[inline(always)]
+    fn near_bytes_holding(self, bytes: &[u8; NEAR], mask: u8, value: u8) -> u64 {
+        // SAFETY: `self` exists only if AVX2 was detected.
+        unsafe { near_bytes_holding(bytes, mask, value) }
     }
 
     #[inline(always)]
@@ -202,20 +222,40 @@ fn get(planes: &[Plane], slot: u64) -> u64 {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn set(planes: &mut [Plane], slot: u64, value: u64) {
-    let Some((last, last_value)) = last(planes, value) else {
-        let few = planes.len() % LANES;
-        return Scalar.set(&mut planes[..few], slot, value);
-    };
+    if planes.len() < LANES {
+        return few_mut(planes, |planes| Scalar.set(planes, slot, value));
+    }
     let slots = _mm256_set1_epi64x(slot as i64);
-    let changed = |words, bits: &mut Bits| {
-        _mm256_or_si256(_mm256_andnot_si256(slots, words), _mm256_and_si256(slots, bits.next()))
-    };
+    change(planes, value, |words, bits| {
+        _mm256_or_si256(_mm256_andnot_si256(slots, words), _mm256_and_si256(slots, bits))
+    });
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn insert(planes: &mut [Plane], slot: u64, value: u64) {
+    if planes.len() < LANES {
+        return few_mut(planes, |planes| Scalar.insert(planes, slot, value));
+    }
+    let slots = _mm256_set1_epi64x(slot as i64);
+    let above = _mm256_set1_epi64x(slot.wrapping_neg() as i64);
+    change(planes, value, |words, bits| {
+        let moved = _mm256_add_epi64(words, _mm256_and_si256(words, above));
+        _mm256_or_si256(moved, _mm256_and_si256(slots, bits))
+    });
+}
+
+/// Replaces every plane, at least four, given its bit of the value in all slots.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn change(planes: &mut [Plane], value: u64, changed: impl Fn(__m256i, __m256i) -> __m256i) {
+    let Some((last, last_value)) = last(planes, value) else { return };
     // Read before any of its planes is written.
-    let last = changed(load(last), &mut Bits::of(last_value));
+    let last = changed(load(last), Bits::of(last_value).next());
     let mut bits = Bits::of(value);
     let count = all_but_last(planes).len();
     let mut apply = |four: &mut [Plane; LANES]| {
-        let words = changed(load(four), &mut bits);
+        let words = changed(load(four), bits.next());
         store(four, words);
     };
     match &mut planes.as_chunks_mut::<LANES>().0[..count] {
@@ -255,10 +295,26 @@ fn all_but_last(planes: &[Plane]) -> &[[Plane; LANES]] {
     planes[..planes.len() - 1].as_chunks().0
 }
 
-/// Up to three planes, told to the compiler.
+/// Up to three planes. Each number for itself: a loop would spend more on counting than on planes.
 #[inline(always)]
-fn few<R>(planes: &[Plane], f: impl FnOnce(&[Plane]) -> R) -> R {
-    f(&planes[..planes.len() % LANES])
+fn few<R>(planes: &[Plane], f: impl Fn(&[Plane]) -> R) -> R {
+    match planes {
+        [] => f(&[]),
+        [_] => f(&planes[..1]),
+        [_, _] => f(&planes[..2]),
+        _ => f(&planes[..3]),
+    }
+}
+
+/// The same, to be changed.
+#[inline(always)]
+fn few_mut(planes: &mut [Plane], f: impl Fn(&mut [Plane])) {
+    match planes {
+        [] => {}
+        [_] => f(&mut planes[..1]),
+        [_, _] => f(&mut planes[..2]),
+        _ => f(&mut planes[..3]),
+    }
 }
 
 /// The bits of a value, four at a time from the lowest, each spread over its lane.

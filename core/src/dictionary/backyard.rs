@@ -10,12 +10,15 @@
 //!
 //! One more shed, the *stash*, takes what finds both full, with the whole of b.
 //!
-//! A shed is a word of used slots and the planes of tag, bucket, remainder and home.
+//! A shed is a row of the low byte of every slot's home, then tag, bucket, remainder and the rest of
+//! the home of each slot without gaps between them, then a word of used slots. The exiles of a home
+//! are found by one look at the row, and each of them is one load.
 
 use super::Shape;
 use super::bins::{Layout, SLOTS, THRESHOLD_BITS};
+use super::store::slots;
 use super::work::{Part, Work};
-use crate::bits::{Aligned, Isa, planes};
+use crate::bits::{Aligned, Isa, LINE_BYTES, Row, planes};
 
 /// Rooms that may hold exiles of one bin: two sheds and the stash.
 pub(super) const ROOMS: usize = 3;
@@ -44,8 +47,12 @@ pub(super) struct Exile {
     pub(super) tag: u64,
 }
 
-/// The planes of a shed begin after the word of used slots, with the tags.
-const PLANES: usize = 8;
+/// Bits of a home in the row.
+const ROW_BITS: u32 = 8;
+/// Bytes of the word of used slots.
+const USED: usize = 8;
+/// The exiles begin after the row.
+const EXILES: usize = SLOTS as usize;
 /// A bucket takes as many bits as the threshold, which has a value to spare.
 const BUCKET_BITS: usize = THRESHOLD_BITS as usize;
 
@@ -75,9 +82,9 @@ const fn bits_below(count: usize) -> u32 {
 
 /// Bytes of all sheds and the stash.
 pub(super) const fn bytes(shape: &Shape) -> usize {
-    let entry = shape.tag_bits + THRESHOLD_BITS + shape.remainder_bits;
-    let shed = 8 * (1 + entry + home_bits(shape)) as usize;
-    let stash = 8 * (1 + entry + stash_home_bits(shape)) as usize;
+    let layout = Layout::new(shape);
+    let shed = bytes_of(layout, home_bits(shape) as usize);
+    let stash = bytes_of(layout, stash_home_bits(shape) as usize);
     shape.sheds * shed + stash
 }
 
@@ -93,8 +100,11 @@ impl Backyard {
     /// Where exiles of `bin` may be.
     #[inline(always)]
     pub(super) fn rooms(&self, layout: Layout, bin: usize) -> [Room; ROOMS] {
-        let (row, first) = (bin / self.sheds, bin % self.sheds);
-        let second = (first + 1 + row) % self.sheds;
+        // Both fit 32 bits, in which a division takes half the time.
+        let (number, sheds) = (bin as u32, self.sheds as u32);
+        let (row, first) = (number / sheds, number % sheds);
+        let second = (first + 1 + row) % sheds;
+        let (row, first, second) = (row as usize, first as usize, second as usize);
         let [home_bits, stash_bits] = self.home_bits;
         let stride = bytes_of(layout, home_bits);
         let home = (row as u64) << 1;
@@ -103,6 +113,18 @@ impl Backyard {
             Room { at: second * stride, home: home | 1, home_bits },
             Room { at: self.sheds * stride, home: bin as u64, home_bits: stash_bits },
         ]
+    }
+
+    /// Asks for the sheds of a home, all at once: what is read first decides what is read next.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, layout: Layout, rooms: &[Room; ROOMS]) {
+        let [sheds @ .., _] = rooms;
+        for room in sheds {
+            let end = room.at + bytes_of(layout, room.home_bits) - 1;
+            for at in [room.at, room.at + LINE_BYTES, room.at + 2 * LINE_BYTES, end] {
+                self.bytes.prefetch(at);
+            }
+        }
     }
 
     /// The room and slot of an exile of these rooms' home.
@@ -117,158 +139,197 @@ impl Backyard {
         work: &mut impl Work,
     ) -> Option<(Room, u64)> {
         for room in rooms {
-            let used = self.used(room);
-            work.touch(Part::Backyard, room.at, PLANES);
-            if used == 0 {
-                continue;
-            }
-            work.touch(Part::Backyard, room.at, bytes_of(layout, room.home_bits));
-            let wanted = Self::value(layout, room, bucket, remainder);
-            let slots =
-                planes::holding(isa, &self.planes(layout, room)[layout.tag_bits..], wanted) & used;
-            if slots != 0 {
-                return Some((*room, slots & slots.wrapping_neg()));
+            let residents = self.residents(isa, layout, room, work);
+            for slot in slots(residents) {
+                if self.value(layout, room, slot) >> layout.tag_bits
+                    == Self::wanted(layout, room, bucket, remainder)
+                {
+                    return Some((*room, slot));
+                }
             }
         }
         None
     }
 
-    /// Takes an exile in, if there is room. The stash is the last resort.
+    /// The room that takes the next exiles, and for how many it has space. The stash is the last
+    /// resort.
     #[inline(always)]
-    pub(super) fn put<I: Isa>(
-        &mut self,
-        isa: I,
+    pub(super) fn vacancy(
+        &self,
         layout: Layout,
         rooms: &[Room; ROOMS],
-        exile: Exile,
         work: &mut impl Work,
-    ) -> bool {
+    ) -> (Room, u32) {
         let [first, second, stash] = rooms;
-        work.touch(Part::Backyard, first.at, PLANES);
-        work.touch(Part::Backyard, second.at, PLANES);
-        let counts = [self.used(first).count_ones(), self.used(second).count_ones()];
-        let emptier = if counts[0] <= counts[1] { first } else { second };
-        let room = if counts[0].min(counts[1]) < SLOTS { emptier } else { stash };
-        work.touch(Part::Backyard, room.at, bytes_of(layout, room.home_bits));
-        let used = self.used(room);
+        let mut vacant = |room: &Room| {
+            self.touch_used(layout, room, work);
+            self.used(layout, room).count_zeros()
+        };
+        let (room, space) = match (vacant(first), vacant(second)) {
+            (0, 0) => (stash, vacant(stash)),
+            (space, other) if space >= other => (first, space),
+            (_, space) => (second, space),
+        };
+        self.touch(layout, room, work);
+        (*room, space)
+    }
+
+    /// Takes an exile in, if there is space.
+    #[inline(always)]
+    pub(super) fn put(&mut self, layout: Layout, room: &Room, exile: Exile) -> bool {
+        let used = self.used(layout, room);
         let slot = !used & used.wrapping_add(1);
         if slot == 0 {
             return false;
         }
-        let value = Self::value(layout, room, exile.bucket, exile.remainder);
-        let value = exile.tag | value << layout.tag_bits;
-        isa.set(self.planes_mut(layout, room), slot, value);
-        self.set_used(room, used | slot);
+        let wanted = Self::wanted(layout, room, exile.bucket, exile.remainder);
+        self.set_value(layout, room, slot, exile.tag | wanted << layout.tag_bits);
+        let number = slot.trailing_zeros() as usize;
+        *self.bytes.item_mut(room.at + number) = room.home as u8;
+        self.set_used(layout, room, used | slot);
         true
     }
 
     /// The slots of a room that hold exiles of its home.
     #[inline(always)]
-    pub(super) fn residents<I: Isa>(&self, isa: I, layout: Layout, room: &Room) -> u64 {
-        let homes = layout.tag_bits + BUCKET_BITS + layout.remainder_bits;
-        planes::holding(isa, &self.planes(layout, room)[homes..], room.home) & self.used(room)
-    }
-
-    /// The slots of a room with this tag, used or not.
-    #[inline(always)]
-    pub(super) fn tagged<I: Isa>(&self, isa: I, layout: Layout, room: &Room, tag: u64) -> u64 {
-        planes::holding(isa, &self.planes(layout, room)[..layout.tag_bits], tag)
-    }
-
-    #[inline(always)]
-    pub(super) fn tag<I: Isa>(&self, isa: I, layout: Layout, room: &Room, slot: u64) -> u64 {
-        isa.get(&self.planes(layout, room)[..layout.tag_bits], slot)
-    }
-
-    #[inline(always)]
-    pub(super) fn set_tag<I: Isa>(
-        &mut self,
+    pub(super) fn residents<I: Isa>(
+        &self,
         isa: I,
         layout: Layout,
         room: &Room,
-        slot: u64,
-        tag: u64,
-    ) {
-        let tag_bits = layout.tag_bits;
-        isa.set(&mut self.planes_mut(layout, room)[..tag_bits], slot, tag);
+        work: &mut impl Work,
+    ) -> u64 {
+        self.touch_used(layout, room, work);
+        let used = self.used(layout, room);
+        if used == 0 {
+            return 0;
+        }
+        work.touch(Part::Backyard, room.at, EXILES);
+        let row: &Row = self.bytes.range(room.at..room.at + EXILES).first_chunk().unwrap();
+        let mut residents = isa.bytes_holding(row, u8::MAX, room.home as u8) & used;
+        if residents != 0 {
+            self.touch(layout, room, work);
+        }
+        // A large table has more homes than the row can tell apart.
+        if room.home_bits > ROW_BITS as usize {
+            let rest = layout.tag_bits + BUCKET_BITS + layout.remainder_bits;
+            for slot in slots(residents) {
+                if self.value(layout, room, slot) >> rest != room.home >> ROW_BITS {
+                    residents ^= slot;
+                }
+            }
+        }
+        residents
     }
 
     #[inline(always)]
-    pub(super) fn bucket<I: Isa>(&self, isa: I, layout: Layout, room: &Room, slot: u64) -> u32 {
-        isa.get(&self.planes(layout, room)[layout.tag_bits..][..BUCKET_BITS], slot) as u32
+    pub(super) fn set_tag(&mut self, layout: Layout, room: &Room, slot: u64, tag: u64) {
+        let value = self.value(layout, room, slot) >> layout.tag_bits << layout.tag_bits;
+        self.set_value(layout, room, slot, value | tag);
     }
 
     #[inline(always)]
-    pub(super) fn exile<I: Isa>(&self, isa: I, layout: Layout, room: &Room, slot: u64) -> Exile {
+    pub(super) fn exile(&self, layout: Layout, room: &Room, slot: u64) -> Exile {
         let Layout { tag_bits, remainder_bits, .. } = layout;
-        let planes = &self.planes(layout, room)[..tag_bits + BUCKET_BITS + remainder_bits];
-        let value = isa.get(planes, slot);
+        let value = self.value(layout, room, slot);
         Exile {
             bucket: (value >> tag_bits) as u32 % (1 << BUCKET_BITS),
-            remainder: value >> (tag_bits + BUCKET_BITS),
+            remainder: value >> (tag_bits + BUCKET_BITS) & ((1 << remainder_bits) - 1),
             tag: value & ((1 << tag_bits) - 1),
         }
     }
 
     /// Frees slots of a room.
     #[inline(always)]
-    pub(super) fn free(&mut self, room: &Room, slots: u64) {
-        self.set_used(room, self.used(room) & !slots);
+    pub(super) fn free(&mut self, layout: Layout, room: &Room, slots: u64) {
+        self.set_used(layout, room, self.used(layout, room) & !slots);
     }
 
     /// Used slots of all sheds, and of the stash.
     pub(super) fn population(&self, layout: Layout) -> (u64, u64) {
-        let stride = bytes_of(layout, self.home_bits[0]);
-        let used =
-            |shed| u64::from(planes::word(self.bytes.as_slice(), shed * stride).count_ones());
+        let used = |shed| u64::from(self.used_slots(layout, shed));
         ((0..self.sheds).map(used).sum(), used(self.sheds))
     }
 
     /// Used slots of the fullest shed.
     pub(super) fn fullest(&self, layout: Layout) -> u32 {
-        let stride = bytes_of(layout, self.home_bits[0]);
-        let used = |shed| planes::word(self.bytes.as_slice(), shed * stride).count_ones();
-        (0..self.sheds).map(used).max().unwrap_or(0)
+        (0..self.sheds).map(|shed| self.used_slots(layout, shed)).max().unwrap_or(0)
+    }
+
+    /// Used slots of a shed; the stash is the one after the last.
+    fn used_slots(&self, layout: Layout, shed: usize) -> u32 {
+        let home_bits = self.home_bits[usize::from(shed == self.sheds)];
+        let at = shed * bytes_of(layout, self.home_bits[0]);
+        self.used(layout, &Room { at, home: 0, home_bits }).count_ones()
     }
 
     #[inline(always)]
-    pub(super) fn touch(&self, layout: Layout, room: &Room, work: &mut impl Work) {
+    fn touch(&self, layout: Layout, room: &Room, work: &mut impl Work) {
         work.touch(Part::Backyard, room.at, bytes_of(layout, room.home_bits));
     }
 
     #[inline(always)]
-    pub(super) fn used(&self, room: &Room) -> u64 {
-        planes::word(self.bytes.as_slice(), room.at)
-    }
-
-    #[inline(always)]
-    fn set_used(&mut self, room: &Room, used: u64) {
-        planes::set_word(self.bytes.as_mut_slice(), room.at, used);
-    }
-
-    #[inline(always)]
-    fn value(layout: Layout, room: &Room, bucket: u32, remainder: u64) -> u64 {
-        u64::from(bucket)
-            | remainder << BUCKET_BITS
-            | room.home << (BUCKET_BITS + layout.remainder_bits)
-    }
-
-    /// Planes of tag, bucket, remainder and home, in this order.
-    #[inline(always)]
-    fn planes(&self, layout: Layout, room: &Room) -> &[planes::Plane] {
+    fn touch_used(&self, layout: Layout, room: &Room, work: &mut impl Work) {
         let end = room.at + bytes_of(layout, room.home_bits);
-        planes::of(self.bytes.range(room.at + PLANES..end))
+        work.touch(Part::Backyard, end - USED, USED);
     }
 
     #[inline(always)]
-    fn planes_mut(&mut self, layout: Layout, room: &Room) -> &mut [planes::Plane] {
+    fn used(&self, layout: Layout, room: &Room) -> u64 {
         let end = room.at + bytes_of(layout, room.home_bits);
-        planes::of_mut(self.bytes.range_mut(room.at + PLANES..end))
+        planes::word(self.bytes.range(end - USED..end), 0)
     }
+
+    #[inline(always)]
+    fn set_used(&mut self, layout: Layout, room: &Room, used: u64) {
+        let end = room.at + bytes_of(layout, room.home_bits);
+        planes::set_word(self.bytes.range_mut(end - USED..end), 0, used);
+    }
+
+    /// What is stored of an exile above its tag.
+    #[inline(always)]
+    fn wanted(layout: Layout, room: &Room, bucket: u32, remainder: u64) -> u64 {
+        let rest =
+            (room.home >> ROW_BITS).unbounded_shl((BUCKET_BITS + layout.remainder_bits) as u32);
+        u64::from(bucket) | remainder << BUCKET_BITS | rest
+    }
+
+    /// All that is stored in a slot beside the row, tag first.
+    #[inline(always)]
+    fn value(&self, layout: Layout, room: &Room, slot: u64) -> u64 {
+        let (at, shift, mask) = Self::place(layout, room, slot);
+        // What is read beyond the last slot is the word of used ones.
+        planes::word(self.bytes.range(at..at + 8), 0) >> shift & mask
+    }
+
+    #[inline(always)]
+    fn set_value(&mut self, layout: Layout, room: &Room, slot: u64, value: u64) {
+        let (at, shift, mask) = Self::place(layout, room, slot);
+        let bytes = self.bytes.range_mut(at..at + 8);
+        let others = planes::word(bytes, 0) & !(mask << shift);
+        planes::set_word(bytes, 0, value << shift | others);
+    }
+
+    /// The byte where an exile begins, its lowest bit there, and as many ones as it has bits.
+    #[inline(always)]
+    fn place(layout: Layout, room: &Room, slot: u64) -> (usize, usize, u64) {
+        let bits = exile_bits(layout, room.home_bits);
+        let bit = bits * slot.trailing_zeros() as usize;
+        (room.at + EXILES + bit / 8, bit % 8, u64::MAX >> (64 - bits))
+    }
+}
+
+/// Bits of an exile beside the row.
+#[inline(always)]
+const fn exile_bits(layout: Layout, home_bits: usize) -> usize {
+    let home = home_bits.saturating_sub(ROW_BITS as usize);
+    let bits = layout.tag_bits + BUCKET_BITS + layout.remainder_bits + home;
+    // More would not fit a word that begins with any bit of a byte.
+    if bits <= 57 { bits } else { 64 }
 }
 
 /// Bytes of a room.
 #[inline(always)]
 const fn bytes_of(layout: Layout, home_bits: usize) -> usize {
-    PLANES + 8 * (layout.tag_bits + BUCKET_BITS + layout.remainder_bits + home_bits)
+    EXILES + SLOTS as usize / 8 * exile_bits(layout, home_bits) + USED
 }

@@ -3,12 +3,15 @@
 //! A bin is a run of bytes:
 //!
 //! ```text
+//! row        the low 8 bits of every entry, in order of buckets      64 bytes
 //! ends       one bit per slot: the last of its bucket?              64 bits
 //! threshold  from this bucket up, somebody may live elsewhere        7 bits
 //! occupied   one bit per bucket: does anybody live in it?      57 to 121 bits
-//! remainders one plane per bit, slots in order of their buckets   r x 64 bits
-//! tags       one plane per bit                                    s x 64 bits
+//! planes     the other bits of the entries, one plane per bit
 //! ```
+//!
+//! An entry is a remainder and, above it, a tag. Most lookups are of absent keys and need no more
+//! than the few bytes of one bucket, one load; whatever concerns all 64 slots is cheapest in planes.
 //!
 //! Worked example, six buckets, entries in buckets 1, 1, 4: occupied `010010`,
 //! ends `110` (slots 1 and 2 end a run). Bucket 4 is the second that is
@@ -16,7 +19,9 @@
 //! For about two bits per slot this saves the 6 to 7 bits of the bucket.
 
 use super::Shape;
-use crate::bits::{Aligned, Isa, planes};
+use super::backyard::Exile;
+use super::head::{Head, Run};
+use crate::bits::{Aligned, Isa, NEAR, Row, planes, prefetch, row};
 use std::ops::Range;
 
 /// Slots in a bin: one per bit of a word.
@@ -26,6 +31,14 @@ pub(super) const THRESHOLD_BITS: u32 = 7;
 /// The threshold of a bin whose entries are all at home. Above every bucket.
 pub(super) const NOBODY: u32 = (1 << THRESHOLD_BITS) - 1;
 
+/// Bits of an entry in the row.
+const ROW_BITS: usize = 8;
+/// Where the words of a bin begin, after the row.
+const WORDS: usize = SLOTS as usize;
+
+/// Bytes of the row and the three words.
+pub(super) const FRONT: usize = WORDS + 24;
+
 /// Where the parts of a bin lie.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
@@ -34,6 +47,9 @@ pub(super) struct Layout {
     /// Bytes of `occupied` beyond the first word of it, at most eight. So small a type that the
     /// compiler sees that no offset overflows.
     high_bytes: u8,
+    /// The bits of a byte of the row that belong to the remainder.
+    row_mask: u8,
+    stride: u16,
     pub(super) remainder_bits: usize,
     pub(super) tag_bits: usize,
 }
@@ -41,30 +57,43 @@ pub(super) struct Layout {
 impl Layout {
     pub(super) const fn new(shape: &Shape) -> Self {
         let high = (u128::MAX >> (128 - THRESHOLD_BITS - shape.buckets) >> 64) as u64;
+        let above = (ROW_BITS as u32).saturating_sub(shape.remainder_bits);
+        let high_bytes = (shape.buckets + THRESHOLD_BITS) / 8 - 8;
+        // At least one plane, so that a bin has three words.
+        let entry_bits = shape.remainder_bits + shape.tag_bits;
+        let planes = if entry_bits > ROW_BITS as u32 { entry_bits - ROW_BITS as u32 } else { 1 };
         Self {
             high,
-            high_bytes: ((shape.buckets + THRESHOLD_BITS) / 8 - 8) as u8,
+            high_bytes: high_bytes as u8,
+            stride: (WORDS as u32 + 16 + high_bytes + 8 * planes) as u16,
+            row_mask: (0xff_u32 >> above) as u8,
             remainder_bits: shape.remainder_bits as usize,
             tag_bits: shape.tag_bits as usize,
         }
     }
 
-    /// The same, if these are its numbers of planes.
-    #[inline(always)]
-    pub(super) const fn with(self, tag_bits: usize, remainder_bits: usize) -> Self {
-        Self { tag_bits, remainder_bits, ..self }
-    }
-
     /// Bytes from one bin to the next.
     #[inline(always)]
     pub(super) const fn stride(&self) -> usize {
-        self.planes() + 8 * (self.remainder_bits + self.tag_bits)
+        self.stride as usize
     }
 
     /// Where the planes begin, those of the remainders first.
     #[inline(always)]
     const fn planes(&self) -> usize {
-        16 + self.high_bytes as usize
+        WORDS + 16 + self.high_bytes as usize
+    }
+
+    /// Planes of the remainders; the others are of tags.
+    #[inline(always)]
+    const fn remainder_planes(&self) -> usize {
+        self.remainder_bits.saturating_sub(ROW_BITS)
+    }
+
+    /// Bits of the tag that lie in the row.
+    #[inline(always)]
+    const fn row_tag_bits(&self) -> usize {
+        ROW_BITS.saturating_sub(self.remainder_bits)
     }
 
     #[inline(always)]
@@ -73,28 +102,6 @@ impl Layout {
         start..start + self.stride()
     }
 }
-
-/// Compiles an expression once for every usual number of planes, which the compiler then knows:
-/// half of an operation would otherwise be spent on counting them.
-macro_rules! usual {
-    ($layout:expr, |$known:ident| $body:expr) => {
-        usual!($layout, |$known| $body, 5 6 7 8 9 10 11 12 13 14)
-    };
-    ($layout:expr, |$known:ident| $body:expr, $($usual:literal)*) => {{
-        let layout: $crate::dictionary::bins::Layout = $layout;
-        match (layout.tag_bits, layout.remainder_bits) {
-            $((3, $usual) => {
-                let $known = layout.with(3, $usual);
-                $body
-            })*
-            _ => {
-                let $known = layout;
-                $body
-            }
-        }
-    }};
-}
-pub(super) use usual;
 
 /// All bins, one after the other, without gaps.
 #[derive(Debug, Clone)]
@@ -110,143 +117,33 @@ impl Bins {
     }
 
     #[inline(always)]
-    pub(super) fn get(&self, bin: usize) -> Bin<&[u8]> {
-        self.get_by(self.layout, bin)
+    pub(super) fn get(&self, bin: usize) -> Bin<'_, &[u8]> {
+        let Self { layout, bytes } = self;
+        Bin { layout, bytes: bytes.range(layout.bytes_of(bin)) }
+    }
+
+    /// The row and the words of a bin: enough to say of most keys that they are not there.
+    #[inline(always)]
+    pub(super) fn front(&self, bin: usize) -> Bin<'_, &[u8; FRONT]> {
+        let Self { layout, bytes } = self;
+        Bin { layout, bytes: bytes.chunk(bin * layout.stride()) }
     }
 
     #[inline(always)]
-    pub(super) fn get_mut(&mut self, bin: usize) -> Bin<&mut [u8]> {
-        self.get_mut_by(self.layout, bin)
-    }
-
-    /// A bin, by what the compiler may know of the layout.
-    #[inline(always)]
-    pub(super) fn get_by(&self, layout: Layout, bin: usize) -> Bin<&[u8]> {
-        Bin { layout, bytes: self.bytes.range(layout.bytes_of(bin)) }
-    }
-
-    /// A bin to write, by what the compiler may know of the layout.
-    #[inline(always)]
-    pub(super) fn get_mut_by(&mut self, layout: Layout, bin: usize) -> Bin<&mut [u8]> {
-        Bin { layout, bytes: self.bytes.range_mut(layout.bytes_of(bin)) }
-    }
-}
-
-/// The words of a bin that say who lives where.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Head {
-    /// Bit b + 7: bucket b has entries. As many bits are set as in `ends`.
-    pub(super) occupied: [u64; 2],
-    /// Entries of smaller buckets are all in this bin. Stored inverted, so that zeroed memory is an
-    /// empty bin.
-    pub(super) threshold: u32,
-    /// Bit i: slot i is the last of its bucket. The highest one is the last used slot.
-    pub(super) ends: u64,
-}
-
-/// The slots of one bucket.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Run {
-    /// The first slot, or where it would be; zero beyond the last slot of a full bin.
-    pub(super) first: u64,
-    /// All its slots.
-    pub(super) slots: u64,
-}
-
-impl Head {
-    #[inline(always)]
-    pub(super) fn count(&self) -> u32 {
-        SLOTS - self.ends.leading_zeros()
-    }
-
-    /// The slots in use.
-    #[inline(always)]
-    pub(super) fn used(&self) -> u64 {
-        u64::MAX.unbounded_shr(self.ends.leading_zeros())
-    }
-
-    #[inline(always)]
-    pub(super) fn run<I: Isa>(&self, isa: I, bucket: u32) -> Run {
-        let [low, high] = self.occupied;
-        let bit = bucket + THRESHOLD_BITS;
-        // One of the two words is counted up to the bucket, the other whole or not at all.
-        let (word, before) = if bit >= 64 { (high, low) } else { (low, 0) };
-        let below = (1 << (bit % 64)) - 1u64;
-        let rank = (word & below).count_ones() + before.count_ones();
-        let occupied = word >> (bit % 64) & 1;
-        // Rank 64 happens only beyond the last bucket of a full bin; nobody uses the answer then.
-        let selector = 1u64.wrapping_shl(rank);
-        let end = isa.deposit(selector, self.ends);
-        let end_before = isa.deposit(selector >> 1, self.ends);
-        let first = (end_before << 1) | u64::from(rank == 0);
-        let slots = (end << 1).wrapping_sub(first) & occupied.wrapping_neg();
-        Run { first, slots }
-    }
-
-    /// The buckets with entries, in order.
-    pub(super) fn buckets(&self) -> impl Iterator<Item = u32> + use<> {
-        let [low, high] = self.occupied;
-        let occupied = u128::from(high) << 64 | u128::from(low);
-        (0..128 - THRESHOLD_BITS)
-            .filter(move |bucket| occupied >> (bucket + THRESHOLD_BITS) & 1 == 1)
-    }
-
-    /// Makes room for one more entry of `bucket` at the start of its run. The bin must not be full.
-    #[inline(always)]
-    fn open(&mut self, bucket: u32, run: Run) {
-        self.ends = planes::open(self.ends, run.first, u64::from(run.slots == 0));
-        let bit = bucket + THRESHOLD_BITS;
-        let one = 1 << (bit % 64);
-        self.occupied[0] |= if bit < 64 { one } else { 0 };
-        self.occupied[1] |= if bit < 64 { 0 } else { one };
-    }
-
-    /// The largest bucket. The bin must not be empty.
-    #[inline(always)]
-    pub(super) fn last_bucket(&self) -> u32 {
-        let [low, high] = self.occupied;
-        let last = if high != 0 { 127 - high.leading_zeros() } else { 63 - low.leading_zeros() };
-        last - THRESHOLD_BITS
-    }
-
-    /// Removes the last slot of a full bin.
-    #[inline(always)]
-    fn shorten(&mut self) {
-        let alone = self.ends >> 62 & 1;
-        let bit = self.last_bucket() + THRESHOLD_BITS;
-        self.occupied[(bit / 64) as usize] ^= alone << (bit % 64);
-        self.ends = self.ends << 1 >> 1 | 1 << 62;
-    }
-
-    /// Keeps only the slots in `kept`, a part of the used ones.
-    #[inline(always)]
-    fn keep<I: Isa>(&mut self, isa: I, kept: u64) {
-        let (used, ends) = (self.used(), self.ends);
-        let dead = used & !kept;
-        // A run with a survivor: adding the survivors to the ones before its end carries into the
-        // end.
-        let inner = used & !ends;
-        let survives = (inner.wrapping_add(kept & inner) | kept) & ends;
-        let runs = isa.extract(survives, ends);
-        let [low, high] = self.occupied;
-        let runs_above = runs.unbounded_shr(low.count_ones());
-        self.occupied = [isa.deposit(runs, low), isa.deposit(runs_above, high)];
-        // A run's first slot moves up to its first survivor: a carry through the dead.
-        let first = ends << 1 | 1;
-        let moved = dead.wrapping_add(first & dead) & !dead;
-        let first = isa.extract(first | moved, kept);
-        let last = 1u64.unbounded_shl(kept.count_ones().wrapping_sub(1));
-        self.ends = first >> 1 | last;
+    pub(super) fn get_mut(&mut self, bin: usize) -> Bin<'_, &mut [u8]> {
+        let Self { layout, bytes } = self;
+        Bin { layout, bytes: bytes.range_mut(layout.bytes_of(bin)) }
     }
 }
 
 /// A bin over its bytes.
-pub(super) struct Bin<B> {
-    layout: Layout,
+pub(super) struct Bin<'a, B> {
+    /// By reference: what only the rare ways need should be read by them.
+    layout: &'a Layout,
     bytes: B,
 }
 
-impl<B: AsRef<[u8]>> Bin<B> {
+impl<B: AsRef<[u8]>> Bin<'_, B> {
     #[inline(always)]
     pub(super) fn head(&self) -> Head {
         let [ends, low, high] = self.words();
@@ -257,21 +154,49 @@ impl<B: AsRef<[u8]>> Bin<B> {
         }
     }
 
+    /// Asks for the row. Which part of it is needed is known after the words have come; it should be
+    /// here by then.
+    #[inline(always)]
+    pub(super) fn prefetch_row(&self) {
+        prefetch(self.bytes.as_ref(), 0);
+    }
+
+    /// The members of a run that may have this remainder: looks at the row only, and only at the
+    /// beginning of a very long run.
+    #[inline(always)]
+    pub(super) fn candidates<I: Isa>(&self, isa: I, run: Run, remainder: u64) -> u64 {
+        let mask = self.layout.row_mask;
+        // The words after the row are readable as well.
+        let near: &[u8; NEAR] = self.bytes.as_ref()[run.first as usize..].first_chunk().unwrap();
+        let equal = isa.near_bytes_holding(near, mask, remainder as u8);
+        (equal | u64::MAX << NEAR) & run.members
+    }
+
+    /// True if a candidate has the whole remainder for certain.
+    #[inline(always)]
+    pub(super) fn proves(&self, candidates: u64) -> bool {
+        self.layout.remainder_planes() == 0 && candidates & ((1 << NEAR) - 1) != 0
+    }
+
     /// Of the slots of a run, the one with this remainder; at most one has it.
     #[inline(always)]
     pub(super) fn find<I: Isa>(&self, isa: I, run: Run, remainder: u64) -> u64 {
-        planes::holding(isa, self.remainders(), remainder) & run.slots
+        let planes = &self.planes()[..self.layout.remainder_planes()];
+        isa.bytes_holding(self.row(), self.layout.row_mask, remainder as u8)
+            & planes::holding(isa, planes, remainder.unbounded_shr(ROW_BITS as u32))
+            & run.slots()
     }
 
     #[inline(always)]
     pub(super) fn tag<I: Isa>(&self, isa: I, slot: u64) -> u64 {
-        isa.get(self.tags(), slot)
+        self.entry(isa, slot).1
     }
 
     /// Remainder and tag of a slot.
     #[inline(always)]
     pub(super) fn entry<I: Isa>(&self, isa: I, slot: u64) -> (u64, u64) {
-        let value = isa.get(self.planes(), slot);
+        let byte = self.row()[slot.trailing_zeros() as usize % SLOTS as usize];
+        let value = u64::from(byte) | isa.get(self.planes(), slot) << ROW_BITS;
         let remainder_bits = self.layout.remainder_bits;
         (value & ((1 << remainder_bits) - 1), value >> remainder_bits)
     }
@@ -279,44 +204,51 @@ impl<B: AsRef<[u8]>> Bin<B> {
     /// The slots with this tag, used or not.
     #[inline(always)]
     pub(super) fn tagged<I: Isa>(&self, isa: I, tag: u64) -> u64 {
-        planes::holding(isa, self.tags(), tag)
+        let Layout { row_mask, remainder_bits, .. } = *self.layout;
+        let planes = &self.planes()[self.layout.remainder_planes()..];
+        let in_planes = planes::holding(isa, planes, tag >> self.layout.row_tag_bits());
+        if row_mask == u8::MAX {
+            return in_planes;
+        }
+        in_planes & isa.bytes_holding(self.row(), !row_mask, (tag << remainder_bits) as u8)
     }
 
-    /// True if no plane has a bit outside the used slots.
+    /// True if nothing is stored outside the used slots.
     pub(super) fn is_clean(&self) -> bool {
-        let unused = !self.head().used();
-        self.planes().iter().all(|plane| u64::from_le_bytes(*plane) & unused == 0)
+        let used = self.head().used();
+        self.row()[used.count_ones() as usize..].iter().all(|&byte| byte == 0)
+            && self.planes().iter().all(|plane| u64::from_le_bytes(*plane) & !used == 0)
     }
 
     #[inline(always)]
-    fn remainders(&self) -> &[planes::Plane] {
-        &self.planes()[..self.layout.remainder_bits]
-    }
-
-    #[inline(always)]
-    fn tags(&self) -> &[planes::Plane] {
-        &self.planes()[self.layout.remainder_bits..]
+    fn row(&self) -> &Row {
+        self.bytes.as_ref().first_chunk().unwrap()
     }
 
     #[inline(always)]
     fn planes(&self) -> &[planes::Plane] {
-        let Layout { remainder_bits, tag_bits, .. } = self.layout;
-        planes::of(&self.bytes.as_ref()[self.layout.planes()..][..8 * (remainder_bits + tag_bits)])
+        planes::of(&self.bytes.as_ref()[self.layout.planes()..])
     }
 
     /// The first three words; no bin is shorter. Of the third, a part may be planes.
     #[inline(always)]
     fn words(&self) -> [u64; 3] {
-        let bytes: &[u8; 24] = self.bytes.as_ref().first_chunk().unwrap();
-        [0, 8, 16].map(|at| planes::word(bytes, at))
+        let bytes: &[u8; FRONT] = self.bytes.as_ref().first_chunk().unwrap();
+        [0, 8, 16].map(|at| planes::word(bytes, WORDS + at))
     }
 }
 
-impl Bin<&mut [u8]> {
+impl Bin<'_, &mut [u8]> {
     #[inline(always)]
     pub(super) fn set_tag<I: Isa>(&mut self, isa: I, slot: u64, tag: u64) {
-        let remainder_bits = self.layout.remainder_bits;
-        isa.set(&mut self.planes_mut()[remainder_bits..], slot, tag);
+        let Layout { row_mask, remainder_bits, .. } = *self.layout;
+        let (in_row, remainder_planes) =
+            (self.layout.row_tag_bits(), self.layout.remainder_planes());
+        if in_row > 0 {
+            let byte = &mut self.row_mut()[slot.trailing_zeros() as usize % SLOTS as usize];
+            *byte = *byte & row_mask | (tag << remainder_bits) as u8;
+        }
+        isa.set(&mut self.planes_mut()[remainder_planes..], slot, tag >> in_row);
     }
 
     /// Adds an entry to a bin that is not full. `head` is not written back.
@@ -330,22 +262,41 @@ impl Bin<&mut [u8]> {
         remainder: u64,
         tag: u64,
     ) {
-        // Remainders and tags are one row of planes.
         let value = remainder | tag << self.layout.remainder_bits;
-        isa.insert(self.planes_mut(), run.first, value);
+        isa.open_byte(self.row_mut(), run.first, value as u8);
+        isa.insert(self.planes_mut(), 1 << run.first, value >> ROW_BITS);
         head.open(bucket, run);
     }
 
-    /// Forgets the last slot of a full bin; the next insert pushes its planes out. `head` is not
-    /// written back.
+    /// Makes room in the slots of `guests`, all at once. `head` has it already.
     #[inline(always)]
-    pub(super) fn shorten(&mut self, head: &mut Head) {
-        head.shorten();
+    pub(super) fn make_room<I: Isa>(&mut self, isa: I, guests: u64) {
+        row::spread(isa, self.row_mut(), !guests);
+        planes::spread(isa, self.planes_mut(), !guests);
+    }
+
+    /// Fills a slot that [`Bin::make_room`] left empty.
+    #[inline(always)]
+    pub(super) fn settle<I: Isa>(&mut self, isa: I, slot: u32, exile: Exile) {
+        let value = exile.remainder | exile.tag << self.layout.remainder_bits;
+        self.row_mut()[slot as usize % SLOTS as usize] = value as u8;
+        isa.set(self.planes_mut(), 1 << slot, value >> ROW_BITS);
+    }
+
+    /// Removes the last entry of a bin that is not empty. `head` is not written back.
+    #[inline(always)]
+    pub(super) fn take_last<I: Isa>(&mut self, isa: I, head: &mut Head) -> Exile {
+        let (slot, bucket) = head.take_last();
+        let (remainder, tag) = self.entry(isa, slot);
+        self.row_mut()[slot.trailing_zeros() as usize % SLOTS as usize] = 0;
+        isa.set(self.planes_mut(), slot, 0);
+        Exile { bucket, remainder, tag }
     }
 
     /// Keeps only the slots in `kept`, a part of the used ones. `head` is not written back.
     #[inline(always)]
     pub(super) fn keep<I: Isa>(&mut self, isa: I, head: &mut Head, kept: u64) {
+        row::keep(isa, self.row_mut(), kept);
         planes::keep(isa, self.planes_mut(), kept);
         head.keep(isa, kept);
     }
@@ -359,15 +310,28 @@ impl Bin<&mut [u8]> {
         // word that begins earlier.
         let high_bytes = usize::from(self.layout.high_bytes).min(8);
         let last = (u128::from(high) << 64 | u128::from(low)) >> (8 * high_bytes);
-        let bytes: &mut [u8; 24] = self.bytes.first_chunk_mut().unwrap();
-        planes::set_word(bytes, 0, head.ends);
-        planes::set_word(bytes, 8, low);
-        planes::set_word(bytes, 8 + high_bytes, last as u64);
+        let bytes: &mut [u8; FRONT] = self.bytes.first_chunk_mut().unwrap();
+        planes::set_word(bytes, WORDS, head.ends);
+        planes::set_word(bytes, WORDS + 8, low);
+        planes::set_word(bytes, WORDS + 8 + high_bytes, last as u64);
+    }
+
+    /// Writes back a head whose only change is one more entry of `bucket`.
+    #[inline(always)]
+    pub(super) fn set_opened(&mut self, head: &Head, bucket: u32) {
+        let bit = bucket + THRESHOLD_BITS;
+        let bytes: &mut [u8; FRONT] = self.bytes.first_chunk_mut().unwrap();
+        planes::set_word(bytes, WORDS, head.ends);
+        bytes[WORDS + 8 + bit as usize / 8 % 16] |= 1 << (bit % 8);
+    }
+
+    #[inline(always)]
+    fn row_mut(&mut self) -> &mut Row {
+        self.bytes.first_chunk_mut().unwrap()
     }
 
     #[inline(always)]
     fn planes_mut(&mut self) -> &mut [planes::Plane] {
-        let Layout { remainder_bits, tag_bits, .. } = self.layout;
-        planes::of_mut(&mut self.bytes[self.layout.planes()..][..8 * (remainder_bits + tag_bits)])
+        planes::of_mut(&mut self.bytes[self.layout.planes()..])
     }
 }

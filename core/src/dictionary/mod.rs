@@ -7,8 +7,8 @@
 //! [`Dictionary::sweep`] finds room. A full bin keeps its smallest buckets and
 //! a threshold; a lookup leaves the bin only for a bucket from the threshold up.
 //!
-//! After Arbitman, Naor and Segev, *Backyard Cuckoo Hashing*, with a bit-sliced
-//! quotient bin instead of their lookup tables, and the order of exile from Even,
+//! After Arbitman, Naor and Segev, *Backyard Cuckoo Hashing*, with a quotient
+//! bin of bytes and bit planes instead of their lookup tables, and the order of exile from Even,
 //! Even and Morrison's prefix filter, which we let relax as entries leave.
 //!
 //! It never forgets silently. An exile that finds two sheds and the stash full
@@ -19,6 +19,7 @@
 
 mod backyard;
 mod bins;
+mod head;
 mod overflow;
 mod state;
 mod store;

@@ -6,8 +6,9 @@
 //! and answers [`Seen::Perhaps`] instead of [`Seen::No`] from the threshold up:
 //! an error of a few percent there, and nothing is denied that was stored.
 
-use super::backyard::{Exile, ROOMS, Room};
-use super::bins::{Head, Layout, NOBODY, SLOTS};
+use super::backyard::{Exile, ROOMS};
+use super::bins::{NOBODY, SLOTS};
+use super::head::Head;
 use super::store::{Dictionary, Repeat, Seen, Tags, slots};
 use super::work::Work;
 use super::{Place, SPARE, Shape};
@@ -15,6 +16,9 @@ use crate::bits::Isa;
 
 /// Parts of the table that can lose entries independently.
 pub(super) const REGIONS: usize = 64;
+
+/// Entries that leave a full bin together.
+const EXILED: u32 = 3;
 
 impl Dictionary {
     /// The part of [`Dictionary::find`] that leaves the bin.
@@ -27,7 +31,7 @@ impl Dictionary {
                 let rooms = self.backyard.rooms(layout, place.bin);
                 let (room, slot) =
                     self.backyard.find(isa, layout, &rooms, place.bucket, place.remainder, work)?;
-                Some(self.backyard.tag(isa, layout, &room, slot))
+                Some(self.backyard.exile(layout, &room, slot).tag)
             },
         );
         match found {
@@ -37,10 +41,9 @@ impl Dictionary {
         }
     }
 
-    /// The rest of [`Dictionary::insert`] when the entry is not in its bin, and may or must be in
-    /// the backyard.
+    /// The rest of [`Dictionary::insert`] when the entry may be stored already, or its bin is full.
     #[inline(never)]
-    pub(super) fn insert_overflowing<I: Isa>(
+    pub(super) fn insert_after_all<I: Isa>(
         &mut self,
         isa: I,
         place: Place,
@@ -55,15 +58,27 @@ impl Dictionary {
                 let blind = self.is_blind(place.bin);
                 let mut bin = self.bins.get_mut(place.bin);
                 let mut head = bin.head();
+                let run = head.run(isa, place.bucket);
+                let slot = bin.find(isa, run, place.remainder);
+                if slot != 0 {
+                    let before = bin.tag(isa, slot);
+                    if repeat == Repeat::Refresh {
+                        bin.set_tag(isa, slot, tags.now);
+                        self.due -= u64::from(before == tags.due);
+                    }
+                    return Seen::Yes(before);
+                }
                 let rooms = self.backyard.rooms(layout, place.bin);
+                self.backyard.prefetch(layout, &rooms);
                 let mut seen = Seen::No;
+                let mut lost = false;
                 if place.bucket >= head.threshold {
                     if let Some((room, slot)) =
                         self.backyard.find(isa, layout, &rooms, place.bucket, place.remainder, work)
                     {
-                        let before = self.backyard.tag(isa, layout, &room, slot);
+                        let before = self.backyard.exile(layout, &room, slot).tag;
                         if repeat == Repeat::Refresh {
-                            self.backyard.set_tag(isa, layout, &room, slot, tags.now);
+                            self.backyard.set_tag(layout, &room, slot, tags.now);
                             self.due -= u64::from(before == tags.due);
                         }
                         return Seen::Yes(before);
@@ -76,29 +91,33 @@ impl Dictionary {
                     }
                 }
                 self.len += 1;
-                let mut exile =
-                    Exile { bucket: place.bucket, remainder: place.remainder, tag: tags.now };
                 let full = head.ends >> (SLOTS - 1) != 0;
-                if !full || place.bucket < head.last_bucket() {
-                    let evicted = full.then(|| {
-                        let last = 1 << (SLOTS - 1);
-                        let (remainder, tag) = bin.entry(isa, last);
-                        let evicted = Exile { bucket: head.last_bucket(), remainder, tag };
-                        bin.shorten(&mut head);
-                        evicted
-                    });
+                let stays = !full || place.bucket < head.last_bucket();
+                if full {
+                    let (room, vacant) = self.backyard.vacancy(layout, &rooms, work);
+                    let newcomer =
+                        Exile { bucket: place.bucket, remainder: place.remainder, tag: tags.now };
+                    // Some more while we are at it, so that the next ones find room in the bin.
+                    let leaving = if vacant > SLOTS / 4 { EXILED } else { 1 };
+                    let mut exile = newcomer;
+                    for _ in 0..if stays { leaving } else { 1 } {
+                        if stays {
+                            exile = bin.take_last(isa, &mut head);
+                        }
+                        head.threshold = head.threshold.min(exile.bucket);
+                        if !self.backyard.put(layout, &room, exile) {
+                            self.due -= u64::from(exile.tag == tags.due);
+                            self.len -= 1;
+                            lost = true;
+                        }
+                    }
+                }
+                if stays {
                     let run = head.run(isa, place.bucket);
                     bin.insert(isa, &mut head, place.bucket, run, place.remainder, tags.now);
-                    let Some(evicted) = evicted else {
-                        bin.set_head(head);
-                        return seen;
-                    };
-                    exile = evicted;
                 }
-                head.threshold = head.threshold.min(exile.bucket);
                 bin.set_head(head);
-                if !self.backyard.put(isa, layout, &rooms, exile, work) {
-                    self.due -= u64::from(exile.tag == tags.due);
+                if lost {
                     self.lose(place.bin);
                 }
                 seen
@@ -123,74 +142,48 @@ impl Dictionary {
             || {
                 let layout = self.bins.layout;
                 let rooms = self.backyard.rooms(layout, number);
-                let mut guests = [0; ROOMS];
-                let mut count = 0;
-                for (guests, room) in guests.iter_mut().zip(&rooms) {
-                    self.backyard.touch(layout, room, work);
-                    if self.backyard.used(room) == 0 {
-                        continue;
+                self.backyard.prefetch(layout, &rooms);
+                let mut waiting = Waiting::default();
+                for (index, room) in rooms.iter().enumerate() {
+                    let mut leaving = 0;
+                    for slot in slots(self.backyard.residents(isa, layout, room, work)) {
+                        let Exile { bucket, tag, .. } = self.backyard.exile(layout, room, slot);
+                        self.due += u64::from(tag == due);
+                        if tag == expired {
+                            leaving |= slot;
+                        } else {
+                            waiting.push(bucket, index, slot);
+                        }
                     }
-                    let residents = self.backyard.residents(isa, layout, room);
-                    let leaving = residents & self.backyard.tagged(isa, layout, room, expired);
-                    self.due += u64::from(
-                        (residents & self.backyard.tagged(isa, layout, room, due)).count_ones(),
-                    );
-                    self.backyard.free(room, leaving);
+                    self.backyard.free(layout, room, leaving);
                     self.forget(leaving);
-                    *guests = residents & !leaving;
-                    count += guests.count_ones();
                 }
                 let places = (SLOTS - SPARE).saturating_sub(head.count());
-                let mut relaxed = NOBODY;
-                if count > places {
-                    relaxed = self.stay_away(isa, layout, &rooms, &mut guests, places as usize);
+                let (guests, staying) = waiting.first(places as usize);
+                // From the largest on, so that those who come later, each to a smaller bucket, move
+                // those who are there by one.
+                let mut taken = 0_u64;
+                for (before, &guest) in guests.iter().enumerate().rev() {
+                    let run = head.run(isa, bucket_of(guest));
+                    head.open(bucket_of(guest), run);
+                    taken |= 1 << (run.first + before as u32);
                 }
                 let blind = self.is_blind(number);
                 let mut bin = self.bins.get_mut(number);
-                for (guests, room) in guests.into_iter().zip(&rooms) {
-                    for slot in slots(guests) {
-                        let Exile { bucket, remainder, tag } =
-                            self.backyard.exile(isa, layout, room, slot);
-                        let run = head.run(isa, bucket);
-                        bin.insert(isa, &mut head, bucket, run, remainder, tag);
-                    }
-                    self.backyard.free(room, guests);
+                bin.make_room(isa, taken);
+                for (&guest, slot) in guests.iter().zip(slots(taken)) {
+                    let (room, from) = (&rooms[usize::from(guest >> 6 & 3)], 1 << (guest & 63));
+                    let exile = self.backyard.exile(layout, room, from);
+                    bin.settle(isa, slot.trailing_zeros(), exile);
+                    self.backyard.free(layout, room, from);
                 }
                 // In a blind region the threshold also stands for what was lost.
                 if !blind {
-                    head.threshold = relaxed;
+                    head.threshold = staying.first().map_or(NOBODY, |&guest| bucket_of(guest));
                 }
                 bin.set_head(head);
             },
         )
-    }
-
-    /// Leaves of all guests in these rooms only so many as there are places, those of the smallest
-    /// buckets, so that the threshold rises. Returns the smallest bucket of the others.
-    fn stay_away<I: Isa>(
-        &self,
-        isa: I,
-        layout: Layout,
-        rooms: &[Room; ROOMS],
-        guests: &mut [u64; ROOMS],
-        places: usize,
-    ) -> u32 {
-        let mut waiting = [0_u16; ROOMS * SLOTS as usize];
-        let mut count = 0;
-        for (index, room) in rooms.iter().enumerate() {
-            for slot in slots(guests[index]) {
-                let bucket = self.backyard.bucket(isa, layout, room, slot) as u16;
-                waiting[count] = bucket << 8 | (index as u16) << 6 | slot.trailing_zeros() as u16;
-                count += 1;
-            }
-        }
-        let waiting = &mut waiting[..count];
-        waiting.sort_unstable();
-        let staying = waiting.get(places..).unwrap_or_default();
-        for who in staying {
-            guests[usize::from(who >> 6 & 3)] &= !(1 << (who & 63));
-        }
-        staying.first().map_or(NOBODY, |&who| u32::from(who >> 8))
     }
 
     /// Counts the departure of expired slots.
@@ -204,7 +197,6 @@ impl Dictionary {
     /// An entry of `bin` found no room.
     #[cold]
     fn lose(&mut self, bin: usize) {
-        self.len -= 1;
         self.lost = self.lost.saturating_add(1);
         self.blind[region(&self.shape, bin)] = self.lifetime;
     }
@@ -229,4 +221,47 @@ impl Dictionary {
 /// The region of a bin.
 fn region(shape: &Shape, bin: usize) -> usize {
     (bin as u64 * REGIONS as u64 / shape.bins as u64) as usize
+}
+
+/// Exiles of one home who may return: bucket, room and slot of each.
+struct Waiting {
+    who: [u16; ROOMS * SLOTS as usize],
+    count: usize,
+}
+
+impl Default for Waiting {
+    fn default() -> Self {
+        Self { who: [u16::MAX; ROOMS * SLOTS as usize], count: 0 }
+    }
+}
+
+impl Waiting {
+    #[inline(always)]
+    fn push(&mut self, bucket: u32, room: usize, slot: u64) {
+        self.who[self.count] = (bucket << 8 | (room as u32) << 6 | slot.trailing_zeros()) as u16;
+        self.count += 1;
+    }
+
+    /// The first so many, and the others; all in order of their buckets.
+    #[inline(always)]
+    fn first(&mut self, places: usize) -> (&[u16], &[u16]) {
+        const FEW: usize = 16;
+        if self.count <= FEW {
+            // Each goes to its rank: no branch that depends on the order, which nobody could guess.
+            let few: [u16; FEW] = *self.who.first_chunk().unwrap();
+            for who in &few[..self.count] {
+                let rank: u16 = few.iter().map(|other| u16::from(other < who)).sum();
+                self.who[usize::from(rank) % FEW] = *who;
+            }
+        } else {
+            self.who[..self.count].sort_unstable();
+        }
+        self.who[..self.count].split_at(places.min(self.count))
+    }
+}
+
+/// The bucket of one who is [`Waiting`].
+#[inline(always)]
+fn bucket_of(who: u16) -> u32 {
+    u32::from(who >> 8)
 }

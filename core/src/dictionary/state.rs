@@ -4,6 +4,7 @@ use super::backyard::Exile;
 use super::bins::NOBODY;
 use super::overflow::REGIONS;
 use super::store::{Dictionary, Fault, slots};
+use super::work::Uncounted;
 use super::{Place, Shape};
 use crate::bits::Scalar;
 use crate::codec::{Reader, Writer};
@@ -106,9 +107,11 @@ impl Dictionary {
         let head = self.bins.get(number).head();
         let mut known: Vec<Place> = Vec::new();
         for room in self.backyard.rooms(self.bins.layout, number) {
-            for slot in slots(self.backyard.residents(Scalar, self.bins.layout, &room)) {
+            for slot in
+                slots(self.backyard.residents(Scalar, self.bins.layout, &room, &mut Uncounted))
+            {
                 let Exile { bucket, remainder, tag } =
-                    self.backyard.exile(Scalar, self.bins.layout, &room, slot);
+                    self.backyard.exile(self.bins.layout, &room, slot);
                 let place = Place { bin: number, bucket, remainder };
                 let reachable = bucket >= head.threshold && bucket < self.shape.buckets;
                 if !reachable

@@ -1,11 +1,11 @@
 //! The dictionary itself: both levels, and the way between them.
 
 use super::backyard::{Backyard, Exile};
-use super::bins::{Bins, Layout, NOBODY, SLOTS, usual};
+use super::bins::{Bins, FRONT, NOBODY, SLOTS};
 use super::overflow::REGIONS;
-use super::work::{Part, Work};
+use super::work::{Part, Uncounted, Work};
 use super::{Place, Shape};
-use crate::bits::{Isa, LINE_BYTES, Level, Scalar, prefetch};
+use crate::bits::{Isa, LINE_BYTES, Level, Scalar};
 use crate::error::Error;
 
 /// How many bins before its turn the sweep asks for a bin.
@@ -20,10 +20,10 @@ pub struct Dictionary {
     pub(super) backyard: Backyard,
     /// Entries in both levels.
     pub(super) len: u64,
-    /// Entries that the next sweep of their bin removes.
-    pub(super) due: u64,
     /// Entries lost since construction.
     pub(super) lost: u64,
+    /// Entries that the next sweep of their bin removes.
+    pub(super) due: u64,
     /// Sweeps of a region until all that it lost would have expired.
     pub(super) blind: [u16; REGIONS],
     /// Sweeps that an entry survives at most, and one for the region's own pace.
@@ -174,26 +174,45 @@ impl Dictionary {
     /// True unless the place is certainly not stored: [`Dictionary::find`] without the tag.
     #[inline(always)]
     pub fn contains<I: Isa>(&self, isa: I, place: Place, work: &mut impl Work) -> bool {
-        usual!(self.bins.layout, |layout| self.contains_by(isa, layout, place, work))
-    }
-
-    #[inline(always)]
-    fn contains_by<I: Isa>(
-        &self,
-        isa: I,
-        layout: Layout,
-        place: Place,
-        work: &mut impl Work,
-    ) -> bool {
         self.touch_bin(place.bin, work);
-        let bin = self.bins.get_by(layout, place.bin);
+        let bin = self.bins.front(place.bin);
+        bin.prefetch_row();
         let head = bin.head();
         let run = head.run(isa, place.bucket);
-        let here = bin.find(isa, run, place.remainder) != 0;
-        if here | (place.bucket < head.threshold) {
-            return here;
+        let candidates = bin.candidates(isa, run, place.remainder);
+        if (candidates != 0) | (place.bucket >= head.threshold) {
+            if bin.proves(candidates) {
+                return true;
+            }
+            let Place { bin, bucket, remainder } = place;
+            return self.contains_after_all(isa, bin, bucket, remainder, work);
         }
-        self.find_exile(isa, place, work) != Seen::No
+        false
+    }
+
+    /// The rest of [`Dictionary::contains`] when a few bytes did not tell. The place in its parts,
+    /// so that they come in registers.
+    #[inline(never)]
+    fn contains_after_all<I: Isa>(
+        &self,
+        isa: I,
+        bin: usize,
+        bucket: u32,
+        remainder: u64,
+        work: &mut impl Work,
+    ) -> bool {
+        isa.vectorize(
+            #[inline(always)]
+            || {
+                let home = self.bins.get(bin);
+                let head = home.head();
+                if home.find(isa, head.run(isa, bucket), remainder) != 0 {
+                    return true;
+                }
+                let place = Place { bin, bucket, remainder };
+                bucket >= head.threshold && self.find_exile(isa, place, work) != Seen::No
+            },
+        )
     }
 
     /// Looks a place up and makes sure that it is stored, in one pass.
@@ -209,37 +228,20 @@ impl Dictionary {
         repeat: Repeat,
         work: &mut impl Work,
     ) -> Seen {
-        usual!(self.bins.layout, |layout| self.insert_by(isa, layout, place, tags, repeat, work))
-    }
-
-    #[inline(always)]
-    fn insert_by<I: Isa>(
-        &mut self,
-        isa: I,
-        layout: Layout,
-        place: Place,
-        tags: Tags,
-        repeat: Repeat,
-        work: &mut impl Work,
-    ) -> Seen {
         self.touch_bin(place.bin, work);
-        let mut bin = self.bins.get_mut_by(layout, place.bin);
+        let mut bin = self.bins.get_mut(place.bin);
+        bin.prefetch_row();
         let mut head = bin.head();
         let run = head.run(isa, place.bucket);
-        let slot = bin.find(isa, run, place.remainder);
-        if slot != 0 {
-            let before = bin.tag(isa, slot);
-            if repeat == Repeat::Refresh {
-                bin.set_tag(isa, slot, tags.now);
-                self.due -= u64::from(before == tags.due);
-            }
-            return Seen::Yes(before);
-        }
-        if (place.bucket >= head.threshold) | (head.ends >> (SLOTS - 1) != 0) {
-            return self.insert_overflowing(isa, place, tags, repeat, work);
+        // One branch for all that is rare.
+        if (bin.candidates(isa, run, place.remainder) != 0)
+            | (place.bucket >= head.threshold)
+            | (head.ends >> (SLOTS - 1) != 0)
+        {
+            return self.insert_after_all(isa, place, tags, repeat, work);
         }
         bin.insert(isa, &mut head, place.bucket, run, place.remainder, tags.now);
-        bin.set_head(head);
+        bin.set_opened(&head, place.bucket);
         self.len += 1;
         Seen::No
     }
@@ -286,16 +288,25 @@ impl Dictionary {
         self.prefetch_bin(place.bin);
     }
 
+    /// The same for a lookup, which mostly needs less.
+    #[inline(always)]
+    pub fn prefetch_front(&self, place: Place) {
+        let (bytes, memory) = (self.bins.layout.bytes_of(place.bin), &self.bins.bytes);
+        memory.prefetch(bytes.start);
+        memory.prefetch(bytes.start + LINE_BYTES);
+        memory.prefetch(bytes.start + FRONT - 1);
+    }
+
     #[inline(always)]
     fn prefetch_bin(&self, bin: usize) {
-        let bytes = self.bins.layout.bytes_of(bin);
-        let memory = self.bins.bytes.as_slice();
-        prefetch(memory, bytes.start);
-        prefetch(memory, bytes.end - 1);
-        // Bins of three lines or four: an error rate of one in a hundred thousand, or less.
+        let (bytes, memory) = (self.bins.layout.bytes_of(bin), &self.bins.bytes);
+        // The row, the words, the last plane.
+        memory.prefetch(bytes.start);
+        memory.prefetch(bytes.start + LINE_BYTES);
         if bytes.len() > 2 * LINE_BYTES {
-            prefetch(memory, bytes.start + LINE_BYTES);
+            memory.prefetch(bytes.start + 2 * LINE_BYTES);
         }
+        memory.prefetch(bytes.end - 1);
     }
 
     /// All entries with their tags, bin by bin; exiles after the residents of their home.
@@ -316,9 +327,11 @@ impl Dictionary {
             }
             if head.threshold != NOBODY {
                 for room in self.backyard.rooms(self.bins.layout, number) {
-                    for slot in slots(self.backyard.residents(isa, self.bins.layout, &room)) {
+                    for slot in
+                        slots(self.backyard.residents(isa, self.bins.layout, &room, &mut Uncounted))
+                    {
                         let Exile { bucket, remainder, tag } =
-                            self.backyard.exile(isa, self.bins.layout, &room, slot);
+                            self.backyard.exile(self.bins.layout, &room, slot);
                         entries.push((Place { bin: number, bucket, remainder }, tag));
                     }
                 }

@@ -78,11 +78,17 @@ impl Generations {
         }
     }
 
-    /// Counts one element, after calling `sweep(bin, expired, due)` for the bins whose turn it is.
+    /// Counts one element. True if bins are to be [swept](Self::sweep) before it enters.
     #[inline(always)]
-    pub fn advance(&mut self, mut sweep: impl FnMut(usize, u64, u64)) {
+    pub fn advance(&mut self) -> bool {
         self.credit += self.bins;
         self.elements = self.elements.wrapping_add(1);
+        self.credit >= self.pass
+    }
+
+    /// Calls `sweep(bin, expired, due)` for the bins whose turn it is.
+    #[inline(always)]
+    pub fn sweep(&mut self, mut sweep: impl FnMut(usize, u64, u64)) {
         while self.credit >= self.pass {
             self.credit -= self.pass;
             let expired = self.after(self.tag);

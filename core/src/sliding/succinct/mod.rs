@@ -27,11 +27,15 @@ use crate::bits::{Isa, vectorized};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::dictionary::work::{Uncounted, Work};
-use crate::dictionary::{Dictionary, Fault, Place, Repeat, Seen, Stats, Tags};
+use crate::dictionary::{Dictionary, Fault, Repeat, Seen, Stats, Tags};
 use crate::error::Error;
-use crate::filter::{BATCH, Filter, Membership};
+use crate::filter::{Filter, Membership};
 use crate::plan::{Goal, Limit};
 use crate::window::{Slack, Time, Window};
+
+/// How many hashes of a batch before its turn the memory of a hash is asked for. All along the
+/// batch, so that memory and processor are busy at the same time.
+const AHEAD: usize = 20;
 
 /// Remembers the last n insertions.
 #[derive(Debug, Clone)]
@@ -123,7 +127,24 @@ impl Sliding {
 
     #[inline(always)]
     fn insert<I: Isa>(&mut self, isa: I, hash: u64, repeat: Repeat, work: &mut impl Work) -> bool {
-        self.insert_place(isa, self.parameters.shape.place(hash), repeat, work)
+        if self.generations.advance() {
+            self.sweep(isa, hash, work);
+        }
+        let place = self.parameters.shape.place(hash);
+        let now = self.generations.tag_of(place.bin);
+        let tags = Tags { now, due: self.generations.after(now) };
+        self.dictionary.insert(isa, place, tags, repeat, work) == Seen::No
+    }
+
+    /// Sweeps the bins whose turn it is, before `next` is inserted.
+    ///
+    /// Out of line: six of seven insertions sweep nothing.
+    #[inline(never)]
+    fn sweep<I: Isa>(&mut self, isa: I, next: u64, work: &mut impl Work) {
+        // On its way while another bin is swept.
+        self.fetch(next);
+        let dictionary = &mut self.dictionary;
+        self.generations.sweep(|bin, expired, due| dictionary.sweep(isa, bin, expired, due, work));
     }
 
     #[inline(always)]
@@ -134,46 +155,18 @@ impl Sliding {
     fn insert_batch(&mut self, hashes: &[u64], repeat: Repeat, new: &mut [bool]) {
         assert_eq!(hashes.len(), new.len(), "one answer per hash");
         vectorized!(self.dictionary.level(), |isa| {
-            for (hashes, new) in hashes.chunks(BATCH).zip(new.chunks_mut(BATCH)) {
-                let places = self.fetch(hashes);
-                for (&place, new) in places.iter().zip(new) {
-                    *new = self.insert_place(isa, place, repeat, &mut Uncounted);
-                }
+            hashes.iter().take(AHEAD).for_each(|&hash| self.fetch(hash));
+            for (index, (&hash, new)) in hashes.iter().zip(new).enumerate() {
+                self.fetch(hashes[(index + AHEAD).min(hashes.len() - 1)]);
+                *new = self.insert(isa, hash, repeat, &mut Uncounted);
             }
         });
     }
 
+    /// Asks for the memory of a hash.
     #[inline(always)]
-    fn insert_place<I: Isa>(
-        &mut self,
-        isa: I,
-        place: Place,
-        repeat: Repeat,
-        work: &mut impl Work,
-    ) -> bool {
-        let dictionary = &mut self.dictionary;
-        self.generations.advance(
-            #[inline(always)]
-            |bin, expired, due| {
-                // On its way while another bin is swept.
-                dictionary.prefetch(place);
-                dictionary.sweep(isa, bin, expired, due, work);
-            },
-        );
-        let now = self.generations.tag_of(place.bin);
-        let tags = Tags { now, due: self.generations.after(now) };
-        dictionary.insert(isa, place, tags, repeat, work) == Seen::No
-    }
-
-    /// The places of up to [`BATCH`] hashes, on their way into the cache.
-    #[inline(always)]
-    fn fetch(&self, hashes: &[u64]) -> [Place; BATCH] {
-        let mut places = [Place { bin: 0, bucket: 0, remainder: 0 }; BATCH];
-        for (place, &hash) in places.iter_mut().zip(hashes) {
-            *place = self.parameters.shape.place(hash);
-            self.dictionary.prefetch(*place);
-        }
-        places
+    fn fetch(&self, hash: u64) {
+        self.dictionary.prefetch(self.parameters.shape.place(hash));
     }
 }
 
@@ -200,7 +193,7 @@ impl Membership for Sliding {
 
     #[inline]
     fn prefetch_hash(&self, hash: u64) {
-        self.dictionary.prefetch(self.parameters.shape.place(hash));
+        self.fetch(hash);
     }
 
     fn insert_hashes(&mut self, hashes: &[u64], _now: Time, new: &mut [bool]) {
@@ -214,11 +207,11 @@ impl Membership for Sliding {
     fn contains_hashes(&self, hashes: &[u64], _now: Time, seen: &mut [bool]) {
         assert_eq!(hashes.len(), seen.len(), "one answer per hash");
         vectorized!(self.dictionary.level(), |isa| {
-            for (hashes, seen) in hashes.chunks(BATCH).zip(seen.chunks_mut(BATCH)) {
-                let places = self.fetch(hashes);
-                for (&place, seen) in places.iter().zip(seen) {
-                    *seen = self.dictionary.contains(isa, place, &mut Uncounted);
-                }
+            let fetch = |hash| self.dictionary.prefetch_front(self.parameters.shape.place(hash));
+            hashes.iter().take(AHEAD).for_each(|&hash| fetch(hash));
+            for (index, (&hash, seen)) in hashes.iter().zip(seen).enumerate() {
+                fetch(hashes[(index + AHEAD).min(hashes.len() - 1)]);
+                *seen = self.contains(isa, hash, &mut Uncounted);
             }
         });
     }

@@ -1,0 +1,69 @@
+//! A row of bytes in AVX2.
+#![allow(unsafe_code)]
+
+use super::row::{NEAR, Row};
+use std::arch::x86_64::*;
+
+/// Slots in half a row.
+const HALF: usize = 32;
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn open_byte(row: &mut Row, slot: u32, value: u8) {
+    let [low, high] = [0, HALF].map(|at| load_bytes(row, at));
+    let before_high = load_bytes(row, HALF - 1);
+    // The lower half of `low` in the upper half, zeros below it.
+    let carried = _mm256_permute2x128_si256::<0x08>(low, low);
+    let before_low = _mm256_alignr_epi8::<15>(low, carried);
+    let slots = _mm256_set1_epi8(slot as i8);
+    let numbers = load_bytes(&NUMBERS, 0);
+    let numbers_high = load_bytes(&NUMBERS, HALF);
+    let low = _mm256_blendv_epi8(low, before_low, _mm256_cmpgt_epi8(numbers, slots));
+    let high = _mm256_blendv_epi8(high, before_high, _mm256_cmpgt_epi8(numbers_high, slots));
+    for (half, bytes) in row.as_chunks_mut::<HALF>().0.iter_mut().zip([low, high]) {
+        // SAFETY: half a row is 32 writable bytes; the store may be unaligned.
+        unsafe { _mm256_storeu_si256(half.as_mut_ptr().cast(), bytes) }
+    }
+    row[slot as usize % row.len()] = value;
+}
+
+/// The numbers of the slots.
+static NUMBERS: Row = {
+    let mut numbers = [0; 64];
+    let mut slot = 0;
+    while slot < numbers.len() {
+        numbers[slot] = slot as u8;
+        slot += 1;
+    }
+    numbers
+};
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn bytes_holding(row: &Row, mask: u8, value: u8) -> u64 {
+    let (mask, value) = (_mm256_set1_epi8(mask as i8), _mm256_set1_epi8(value as i8));
+    let [low, high] = [0, HALF].map(|at| {
+        let equal = _mm256_cmpeq_epi8(_mm256_and_si256(load_bytes(row, at), mask), value);
+        _mm256_movemask_epi8(equal) as u32
+    });
+    u64::from(high) << HALF | u64::from(low)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn near_bytes_holding(bytes: &[u8; NEAR], mask: u8, value: u8) -> u64 {
+    // SAFETY: these are 16 readable bytes; the load may be unaligned.
+    let bytes = unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) };
+    let wanted = _mm_set1_epi8(value as i8);
+    let equal = _mm_cmpeq_epi8(_mm_and_si128(bytes, _mm_set1_epi8(mask as i8)), wanted);
+    _mm_movemask_epi8(equal) as u64
+}
+
+/// Half a row from `at` on.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_bytes(row: &Row, at: usize) -> __m256i {
+    let half: &[u8; HALF] = row[at..].first_chunk().unwrap();
+    // SAFETY: 32 readable bytes; the load may be unaligned.
+    unsafe { _mm256_loadu_si256(half.as_ptr().cast()) }
+}

@@ -1,0 +1,125 @@
+//! The words of a bin that say which slots belong to which bucket.
+
+use super::bins::{SLOTS, THRESHOLD_BITS};
+use crate::bits::{Isa, planes};
+
+/// The words of a bin that say who lives where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    /// Bit b + 7: bucket b has entries. As many bits are set as in `ends`.
+    pub(super) occupied: [u64; 2],
+    /// Entries of smaller buckets are all in this bin. Stored inverted, so that zeroed memory is an
+    /// empty bin.
+    pub(super) threshold: u32,
+    /// Bit i: slot i is the last of its bucket. The highest one is the last used slot.
+    pub(super) ends: u64,
+}
+
+/// The slots of one bucket.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    /// The first slot, or where it would be; 64 beyond the last slot of a full bin.
+    pub(super) first: u32,
+    /// All its slots, counted from the first: as many low bits.
+    pub(super) members: u64,
+}
+
+impl Run {
+    /// All its slots.
+    #[inline(always)]
+    pub(super) fn slots(&self) -> u64 {
+        self.members.unbounded_shl(self.first)
+    }
+}
+
+impl Head {
+    #[inline(always)]
+    pub(super) fn count(&self) -> u32 {
+        SLOTS - self.ends.leading_zeros()
+    }
+
+    /// The slots in use.
+    #[inline(always)]
+    pub(super) fn used(&self) -> u64 {
+        u64::MAX.unbounded_shr(self.ends.leading_zeros())
+    }
+
+    #[inline(always)]
+    pub(super) fn run<I: Isa>(&self, isa: I, bucket: u32) -> Run {
+        let [low, high] = self.occupied;
+        let bit = bucket + THRESHOLD_BITS;
+        // One of the two words is counted up to the bucket, the other whole or not at all.
+        let (word, before) = if bit >= 64 { (high, low) } else { (low, 0) };
+        let below = (1 << (bit % 64)) - 1u64;
+        let rank = (word & below).count_ones() + before.count_ones();
+        let occupied = word >> (bit % 64) & 1;
+        // Rank 64 happens only beyond the last bucket of a full bin; nobody uses the answer then.
+        let starts = self.ends << 1 | 1;
+        let first = isa.deposit(1u64.wrapping_shl(rank), starts).trailing_zeros();
+        // Up to the lowest end from the first slot on. Without one, the bucket is not occupied.
+        let ends = self.ends.wrapping_shr(first);
+        let members = (ends ^ ends.wrapping_sub(1)) & occupied.wrapping_neg();
+        Run { first, members }
+    }
+
+    /// The buckets with entries, in order.
+    pub(super) fn buckets(&self) -> impl Iterator<Item = u32> + use<> {
+        let [low, high] = self.occupied;
+        let occupied = u128::from(high) << 64 | u128::from(low);
+        (0..128 - THRESHOLD_BITS)
+            .filter(move |bucket| occupied >> (bucket + THRESHOLD_BITS) & 1 == 1)
+    }
+
+    /// Makes room for one more entry of `bucket` at the start of its run. The bin must not be full.
+    #[inline(always)]
+    pub(super) fn open(&mut self, bucket: u32, run: Run) {
+        self.ends = planes::open(self.ends, 1 << run.first, u64::from(run.members == 0));
+        let bit = bucket + THRESHOLD_BITS;
+        let one = 1 << (bit % 64);
+        self.occupied[0] |= if bit < 64 { one } else { 0 };
+        self.occupied[1] |= if bit < 64 { 0 } else { one };
+    }
+
+    /// The largest bucket. The bin must not be empty.
+    #[inline(always)]
+    pub(super) fn last_bucket(&self) -> u32 {
+        let [low, high] = self.occupied;
+        let last = if high != 0 { 127 - high.leading_zeros() } else { 63 - low.leading_zeros() };
+        last - THRESHOLD_BITS
+    }
+
+    /// Removes the last slot and returns it with its bucket. The bin must not be empty.
+    #[inline(always)]
+    pub(super) fn take_last(&mut self) -> (u64, u32) {
+        let bucket = self.last_bucket();
+        let bit = bucket + THRESHOLD_BITS;
+        let last = 1 << (SLOTS - 1 - self.ends.leading_zeros());
+        let before = last >> 1;
+        // If the slot before it ends a run, the last one had its bucket for itself.
+        let alone = u64::from(self.ends & before != 0 || before == 0);
+        self.occupied[(bit / 64) as usize] ^= alone << (bit % 64);
+        self.ends = self.ends & !last | before;
+        (last, bucket)
+    }
+
+    /// Keeps only the slots in `kept`, a part of the used ones.
+    #[inline(always)]
+    pub(super) fn keep<I: Isa>(&mut self, isa: I, kept: u64) {
+        let (used, ends) = (self.used(), self.ends);
+        let dead = used & !kept;
+        // A run with a survivor: adding the survivors to the ones before its end carries into the
+        // end.
+        let inner = used & !ends;
+        let survives = (inner.wrapping_add(kept & inner) | kept) & ends;
+        let runs = isa.extract(survives, ends);
+        let [low, high] = self.occupied;
+        let runs_above = runs.unbounded_shr(low.count_ones());
+        self.occupied = [isa.deposit(runs, low), isa.deposit(runs_above, high)];
+        // A run's first slot moves up to its first survivor: a carry through the dead.
+        let first = ends << 1 | 1;
+        let moved = dead.wrapping_add(first & dead) & !dead;
+        let first = isa.extract(first | moved, kept);
+        let last = 1u64.unbounded_shl(kept.count_ones().wrapping_sub(1));
+        self.ends = first >> 1 | last;
+    }
+}
