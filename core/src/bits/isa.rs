@@ -33,12 +33,6 @@ pub trait Isa: Copy {
     /// Spreads the low bits of `word` to the places set in `mask` (`pdep`).
     fn deposit(self, word: u64, mask: u64) -> u64;
 
-    /// Bit `slot` of every word, the first word's lowest. At most 64 words.
-    fn column(self, words: &[u64], slot: u32) -> u64;
-
-    /// The slots whose column is not `value`, which has no bits beyond the words.
-    fn other_columns(self, words: &[u64], value: u64) -> u64;
-
     /// The slots whose value is not `value`, which has no bits beyond the planes.
     fn differing(self, planes: &[Plane], value: u64) -> u64;
 
@@ -193,18 +187,6 @@ mod tests {
             let back: Vec<u8> =
                 (0..64).map(|slot| if kept >> slot & 1 == 1 { row[slot] } else { 0 }).collect();
             assert_eq!(packed, *back);
-        }
-        for count in 0..20 {
-            let words: Vec<u64> = (0..count).map(|_| draw()).collect();
-            for slot in 0..64 {
-                let bits = words.iter().rev().fold(0, |bits, word| bits << 1 | word >> slot & 1);
-                assert_eq!(isa.column(&words, slot), bits);
-                let other = isa.other_columns(&words, bits);
-                for slot in 0..64 {
-                    let equal = isa.column(&words, slot) == bits;
-                    assert_eq!(other >> slot & 1 == 0, equal);
-                }
-            }
         }
         assert_eq!(isa.extract(u64::MAX, 0), 0);
         assert_eq!(isa.deposit(u64::MAX, u64::MAX), u64::MAX);

@@ -43,17 +43,6 @@ impl Isa for Scalar {
     }
 
     #[inline(always)]
-    fn column(self, words: &[u64], slot: u32) -> u64 {
-        words.iter().rev().fold(0, |bits, word| bits << 1 | word >> slot & 1)
-    }
-
-    #[inline(always)]
-    fn other_columns(self, words: &[u64], value: u64) -> u64 {
-        let bits = (0..).map(|bit| all(value >> bit));
-        words.iter().zip(bits).fold(0, |other, (word, bit)| other | word ^ bit)
-    }
-
-    #[inline(always)]
     fn differing(self, planes: &[Plane], value: u64) -> u64 {
         let mut differing = 0;
         for (bit, plane) in planes.iter().enumerate() {

@@ -44,18 +44,6 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
-    fn column(self, words: &[u64], slot: u32) -> u64 {
-        // SAFETY: `self` exists only if AVX2 was detected.
-        unsafe { column(words, slot) }
-    }
-
-    #[inline(always)]
-    fn other_columns(self, words: &[u64], value: u64) -> u64 {
-        // SAFETY: `self` exists only if AVX2 was detected.
-        unsafe { other_columns(words, value) }
-    }
-
-    #[inline(always)]
     fn differing(self, planes: &[Plane], value: u64) -> u64 {
         // SAFETY: `self` exists only if AVX2 was detected.
         unsafe { differing(planes, value) }
@@ -113,61 +101,6 @@ fn with_features<R>(operation: impl FnOnce() -> R) -> R {
 /// Planes in a vector. The last vector overlaps the one before it, so that no plane is left over;
 /// fewer planes are scalar.
 const LANES: usize = 4;
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn column(words: &[u64], slot: u32) -> u64 {
-    let Some(last) = words.last_chunk::<LANES>() else {
-        return Scalar.column(&words[..words.len() % LANES], slot);
-    };
-    // The wanted bit of each lane becomes the sign, and the signs are collected.
-    let shift = _mm_cvtsi64_si128(63 - i64::from(slot));
-    let lanes = |four: &[u64; LANES]| {
-        _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_sll_epi64(load_words(four), shift))) as u64
-    };
-    let last = lanes(last) << (words.len() - LANES);
-    // The usual widths without a loop, as in `differing`.
-    match words[..words.len() - 1].as_chunks().0 {
-        [] => last,
-        [first] => last | lanes(first),
-        [first, second] => last | lanes(first) | lanes(second) << LANES,
-        [first, second, third] => {
-            last | lanes(first) | lanes(second) << LANES | lanes(third) << (2 * LANES)
-        }
-        more => {
-            let more = more.iter().enumerate();
-            more.fold(last, |bits, (index, four)| bits | lanes(four) << (LANES * index))
-        }
-    }
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn other_columns(words: &[u64], value: u64) -> u64 {
-    let Some(last) = words.last_chunk::<LANES>() else {
-        return Scalar.other_columns(&words[..words.len() % LANES], value);
-    };
-    let last_value = value.unbounded_shr((words.len() - LANES) as u32);
-    let mut other = _mm256_xor_si256(load_words(last), Bits::of(last_value).next());
-    let mut bits = Bits::of(value);
-    let mut add =
-        |four| other = _mm256_or_si256(other, _mm256_xor_si256(load_words(four), bits.next()));
-    match words[..words.len() - 1].as_chunks().0 {
-        [] => {}
-        [first] => add(first),
-        [first, second] => {
-            add(first);
-            add(second);
-        }
-        [first, second, third] => {
-            add(first);
-            add(second);
-            add(third);
-        }
-        more => more.iter().for_each(add),
-    }
-    any_lane(other)
-}
 
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -342,13 +275,6 @@ impl Bits {
 fn load(planes: &[Plane; LANES]) -> __m256i {
     // SAFETY: four planes are 32 readable bytes; the load may be unaligned.
     unsafe { _mm256_loadu_si256(planes.as_ptr().cast()) }
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn load_words(words: &[u64; LANES]) -> __m256i {
-    // SAFETY: four words are 32 readable bytes; the load may be unaligned.
-    unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
 }
 
 #[inline]
