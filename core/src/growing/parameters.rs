@@ -3,10 +3,10 @@
 //! An entry that is stored while its segment has a prefix of i bits (*depth* i) knows i bits of
 //! address, its bucket and r_i bits of remainder, and never learns more: it errs with the same
 //! chance for ever. If all segments split at the same size, memory would swing with their phase. So
-//! the one whose prefix is the fraction f of all splits at (1 + f) C entries: some segment always
-//! splits, half of a doubling is behind some and ahead of others, and they have C entries on average
-//! at every moment. Those of depth i hold at most 3/2 C on average when they split, half of what
-//! their parents had came before, and so all entries of depth i together err with chance
+//! the one whose prefix is the fraction f of all splits at (1 + f) C entries, up to 7/4 C: while some
+//! are about to split others just did, and they have about C entries on average at every moment.
+//! Those of depth i hold at most 3/2 C on average when they split, half of what their parents had
+//! came before, and so all entries of depth i together err at most with chance
 //!
 //! ```text
 //! c_i = 3/4 C / (Q 2^(r_i))        Q buckets in a segment;  c_0 = C / (Q 2^(r_0))
@@ -18,7 +18,7 @@
 //! bits, never the promise. The first few thousand items get three bits more, so that later ones
 //! need not make up for them.
 //!
-//! Worked example: 1% and ten million items. Segments of 24 bins have 1536 entries on average, so the
+//! Worked example: 1% and ten million items. Segments of 25 bins have 1600 entries on average, so the
 //! deepest prefix is 13 bits, and 3200 buckets. Nine bits of remainder at depths 3 to 13 are 11 times
 //! 0.07%, and the depths before add another 0.07%.
 
@@ -35,7 +35,8 @@ pub struct GrowingParameters {
     pub expected_items: u64,
     /// Whether insertions can be taken back, which takes storing repeats.
     pub removing: bool,
-    /// Bins of the first segment when it is split; those of higher prefixes have up to twice as many.
+    /// Bins of the first segment when it is split; those of higher prefixes have up to three
+    /// quarters more.
     pub bins: u32,
     /// Bits of remainder of an entry that is stored in a segment with a prefix of so many bits.
     pub remainder_bits: [u8; DEPTHS],
@@ -57,7 +58,7 @@ const WIDE_DEPTHS: u32 = 3;
 
 /// Sizes of segments that are considered: smaller ones waste bits on their heads, larger ones time
 /// on moving.
-const BINS: std::ops::RangeInclusive<u32> = 15..=24;
+const BINS: std::ops::RangeInclusive<u32> = 19..=27;
 
 /// Widest remainder: beyond the 64 bits of a hash there is nothing to store.
 const MOST_REMAINDER_BITS: u32 = 48;
@@ -178,7 +179,9 @@ impl GrowingParameters {
     /// Bins of the segment of a prefix that is split when it needs more.
     pub(super) fn bins_of(&self, prefix: u64, depth: u32) -> usize {
         let bins = u64::from(self.bins);
-        (bins + ((bins * prefix) >> depth)) as usize
+        // The last quarter alike, so that the largest segments are many in small filters too.
+        let more = ((bins * prefix) >> depth).min(3 * bins / 4);
+        (bins + more) as usize
     }
 
     /// Entries of a segment on average, and of the first one when it splits.

@@ -139,7 +139,7 @@ pub(super) fn halves<I: Isa>(
             // As if one half had more by a few standard deviations, so that both are made for what
             // will come next, and no split costs more than another.
             let entries = segment.count(width);
-            let bins = bins_for(entries / 2 + entries / 25);
+            let bins = bins_for(entries / 2 + entries / 32);
             let mut halves = [0, 1].map(|side| {
                 half(isa, segment, width, child_width, bins, side * BLOCKS / 2, &mut everywhere)
             });
