@@ -11,7 +11,7 @@ use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::dictionary::work::{Uncounted, Work};
 use crate::error::Error;
-use crate::filter::{BATCH, Filter, Membership, Removing};
+use crate::filter::{Filter, Membership, Removing};
 use crate::hash::reduce;
 use crate::plan::{Goal, Limit};
 use crate::window::{Time, Window};
@@ -27,6 +27,10 @@ const TABLE_UNTIL: f64 = 0.8;
 
 /// Pairs of entries made at a time. A segment grows some ten times before it splits.
 const PAIRS_AT_ONCE: usize = 2;
+
+/// How many hashes of a batch before its turn the memory of a hash is asked for. All along the
+/// batch, so that memory and processor are busy at the same time.
+const AHEAD: usize = 16;
 
 /// Remembers everything, however much that will be.
 #[derive(Debug, Clone)]
@@ -236,13 +240,12 @@ impl Growing {
     fn insert_batch(&mut self, hashes: &[u64], repeat: Repeat, new: &mut [bool]) {
         assert_eq!(hashes.len(), new.len(), "one answer per hash");
         vectorized!(self.level, |isa| {
-            for (hashes, new) in hashes.chunks(BATCH).zip(new.chunks_mut(BATCH)) {
-                self.prefetch_hashes(hashes);
-                for (&hash, new) in hashes.iter().zip(new) {
-                    // Insertions before this one may have split its segment.
-                    let at = self.directory.locate(hash);
-                    *new = self.insert(isa, hash, at, repeat, &mut Uncounted);
-                }
+            hashes.iter().take(AHEAD).for_each(|&hash| _ = self.locate_ahead(hash, true));
+            for (index, (&hash, new)) in hashes.iter().zip(new).enumerate() {
+                self.locate_ahead(hashes[(index + AHEAD).min(hashes.len() - 1)], true);
+                // Insertions before this one may have split its segment.
+                let at = self.directory.locate(hash);
+                *new = self.insert(isa, hash, at, repeat, &mut Uncounted);
             }
         });
     }
@@ -280,14 +283,15 @@ impl Membership for Growing {
     fn contains_hashes(&self, hashes: &[u64], _now: Time, seen: &mut [bool]) {
         assert_eq!(hashes.len(), seen.len(), "one answer per hash");
         vectorized!(self.level, |isa| {
-            let mut locations = [Location::default(); BATCH];
-            for (hashes, seen) in hashes.chunks(BATCH).zip(seen.chunks_mut(BATCH)) {
-                for (&hash, at) in hashes.iter().zip(&mut locations) {
-                    *at = self.locate_ahead(hash, false);
-                }
-                for ((&hash, &at), seen) in hashes.iter().zip(&locations).zip(seen) {
-                    *seen = self.contains(isa, hash, at, &mut Uncounted);
-                }
+            // A ring of locations, each of a hash that is looked up after so many others.
+            let mut locations = [Location::default(); AHEAD];
+            for (at, &hash) in locations.iter_mut().zip(hashes) {
+                *at = self.locate_ahead(hash, false);
+            }
+            for (index, (&hash, seen)) in hashes.iter().zip(seen).enumerate() {
+                let at = &mut locations[index % AHEAD];
+                *seen = self.contains(isa, hash, *at, &mut Uncounted);
+                *at = self.locate_ahead(hashes[(index + AHEAD).min(hashes.len() - 1)], false);
             }
         });
     }
