@@ -57,7 +57,7 @@ const EXPECTED_SHARE: f64 = 0.9;
 const WIDE_DEPTHS: u32 = 3;
 
 /// Sizes of segments that are considered: smaller ones waste bits on their heads, larger ones time
-/// on moving.
+/// on buckets with many entries.
 const BINS: std::ops::RangeInclusive<u32> = 19..=27;
 
 /// Widest remainder: beyond the 64 bits of a hash there is nothing to store.

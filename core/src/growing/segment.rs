@@ -1,11 +1,11 @@
-//! A segment: a thousand signatures in sorted order, coded by their differences.
+//! A segment: one or two thousand signatures in sorted order, coded by their differences.
 //!
-//! What is left of a hash after the segment's own prefix is cut into block (4 bits), bucket (one of
-//! 52) and remainder. Block and bucket are an address and are not stored. A segment is a row of
+//! What is left of a hash after the segment's own prefix is cut into block (6 bits), bucket (one of
+//! 50) and remainder. Block and bucket are an address and are not stored. A segment is a row of
 //! words, cut into bins of 64 slots:
 //!
 //! ```text
-//! 16 blocks   start 12 bits | occupied 52 bits: does anybody live in the bucket?
+//! 64 blocks   start 14 bits | occupied 50 bits: does anybody live in the bucket?
 //! ends        one bit per slot, the last of its bucket?
 //! fields      so many bits per slot, the first slot highest: they grow down from the last word
 //! ```
