@@ -128,6 +128,32 @@ fn hashes_that_are_not_random_are_never_forgotten() {
     }
 }
 
+/// A filter that was saved and opened goes on as the one that was not, byte for byte, whenever that
+/// was: replicas that were copied at different moments stay equal.
+#[test]
+fn what_was_opened_grows_as_what_was_saved() {
+    for removing in [false, true] {
+        let mut filter = tiny(removing);
+        let mut copies = Vec::new();
+        for key in 0..12_000 {
+            if key % 250 == 0 {
+                copies.push(codec::open(&codec::save(&filter, HASHING)).unwrap().0);
+            }
+            if key % 2_000 == 1_999 {
+                let bytes = codec::save(&filter, HASHING);
+                for copy in copies.drain(..) {
+                    assert!(codec::save(&*copy, HASHING) == bytes, "at {key}");
+                    assert_eq!(copy.heap_bytes(), filter.heap_bytes());
+                }
+            }
+            filter.insert_hash(remix(key, 9), Time::ZERO);
+            for copy in &mut copies {
+                copy.insert_hash(remix(key, 9), Time::ZERO);
+            }
+        }
+    }
+}
+
 /// Every bit of a snapshot with many segments, forged: an error, or a filter that works.
 #[test]
 fn forged_directories_and_segments_do_no_harm() {

@@ -76,10 +76,9 @@ pub(super) struct Directory {
 }
 
 impl Directory {
-    /// Segments that share all prefixes between them, in the order of those; with or without notes
-    /// of origins.
-    pub(super) fn new(kept: Vec<Kept>, notes: bool) -> Self {
-        let length = kept.iter().map(|kept| kept.depth).max().unwrap_or(0);
+    /// Segments that share all prefixes between them, in the order of those, and a table of prefixes
+    /// of this length, none shorter than a depth; with or without notes of origins.
+    pub(super) fn new(kept: Vec<Kept>, length: u32, notes: bool) -> Self {
         let mut table = Vec::with_capacity(1 << length);
         let (mut segments, mut origins) = (Chunks::new(), notes.then(Chunks::new));
         for kept in kept {
@@ -91,6 +90,11 @@ impl Directory {
             }
         }
         Self { length, table, next: Vec::new(), segments, origins }
+    }
+
+    /// Length of the prefixes in the table.
+    pub(super) fn length(&self) -> u32 {
+        self.length
     }
 
     pub(super) fn segment_count(&self) -> usize {

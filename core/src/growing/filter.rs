@@ -52,7 +52,7 @@ impl Growing {
         let segment = Segment::new(parameters.width(0), 1);
         let segment_bytes = segment.heap_bytes();
         let whole = Kept { segment, depth: 0, origins: Origins::default() };
-        let directory = Directory::new(vec![whole], parameters.removing);
+        let directory = Directory::new(vec![whole], 0, parameters.removing);
         Self::from_parts(parameters, directory, 0, 0, segment_bytes)
     }
 

@@ -1,6 +1,8 @@
 //! The growing filter as bytes: written, and read without trust.
 //!
-//! A payload is items, lost entries, the number of segments, and for every segment, in the order of
+//! A payload is items, lost entries, the number of segments, the length of the directory's prefixes
+//! and how many entries of the next table are made (two filters that were equal once must split
+//! their segments at the same moments for ever), and for every segment, in the order of
 //! their prefixes, its depth, the number of its bins (zero for a blind one) and its words, and if
 //! anything can be taken back, the number of its origins and those.
 
@@ -17,6 +19,8 @@ pub(super) fn write(filter: &Growing, out: &mut Writer) {
     out.u64(filter.items);
     out.u64(filter.lost);
     out.u32(directory.segment_count() as u32);
+    out.u8(directory.length() as u8);
+    out.u32(directory.next_entries().map_or(0, |(made, _)| made) as u32);
     for at in directory.locations() {
         let segment = directory.segment(at);
         out.u8(at.depth() as u8);
@@ -36,36 +40,60 @@ pub(super) fn read(
     let parameters = read_parameters(parameters)?;
     let items = payload.u64("items")?;
     let lost = payload.u64("lost entries")?;
-    let kept = read_segments(payload, &parameters)?;
+    let count = read_count(payload)?;
+    let length = u32::from(payload.u8("length of prefixes")?);
+    if length > longest_prefix(count as usize) {
+        let expected = "at most 2 more than the logarithm of the segments";
+        return Err(Error::Field { field: "length of prefixes", found: length.into(), expected });
+    }
+    let made = payload.u32("entries of the next table")?;
+    let kept = read_segments(payload, &parameters, count, length)?;
     let entries: usize =
         kept.iter().map(|kept| kept.segment.count(parameters.width(kept.depth))).sum();
     let bytes = kept.iter().map(|kept| kept.segment.heap_bytes() + kept.origins.heap_bytes()).sum();
     // Entries without a remainder are stored more than once, so there may be fewer items. More are
     // forged, and no harm.
     let items = items.min(entries as u64);
-    let directory = Directory::new(kept, parameters.removing);
+    let mut directory = Directory::new(kept, length, parameters.removing);
+    match directory.next_entries() {
+        Some((_, all)) if made % 2 == 0 && (made as usize) < all => {
+            (0..made / 2).for_each(|_| directory.make_entries());
+        }
+        _ if made == 0 => {}
+        _ => {
+            let expected = "an even number below that of all entries";
+            let field = "entries of the next table";
+            return Err(Error::Field { field, found: made.into(), expected });
+        }
+    }
     Ok(Growing::from_parts(parameters, directory, items, lost, bytes))
 }
 
-/// Segments that share all prefixes between them.
-fn read_segments(
-    payload: &mut Reader<'_>,
-    parameters: &GrowingParameters,
-) -> Result<Vec<Kept>, Error> {
-    // Prefixes as fractions of the longest.
-    const WHOLE: u64 = 1 << MOST_DEPTH;
+fn read_count(payload: &mut Reader<'_>) -> Result<u32, Error> {
     let count = payload.u32("segments")?;
     // Every segment takes two bytes at least.
     if !(1..=MOST_SEGMENTS as u32).contains(&count) || 2 * u64::from(count) > payload.remaining() {
         let expected = "from 1 to 2^27, and as many as there are";
         return Err(Error::Field { field: "segments", found: count.into(), expected });
     }
+    Ok(count)
+}
+
+/// Segments that share all prefixes between them, none longer than `length`.
+fn read_segments(
+    payload: &mut Reader<'_>,
+    parameters: &GrowingParameters,
+    count: u32,
+    length: u32,
+) -> Result<Vec<Kept>, Error> {
+    // Prefixes as fractions of the longest.
+    const WHOLE: u64 = 1 << MOST_DEPTH;
     let mut kept = Vec::new();
     let mut covered = 0;
     for _ in 0..count {
         let depth = u32::from(payload.u8("depth")?);
         let share = WHOLE.unbounded_shr(depth);
-        if depth > longest_prefix(count as usize) || covered % share != 0 || covered == WHOLE {
+        if depth > length || covered % share != 0 || covered == WHOLE {
             let expected = "a prefix that follows the one before";
             return Err(Error::Field { field: "depth", found: depth.into(), expected });
         }
