@@ -23,7 +23,7 @@
 //! 2 end a run). Bucket 4 is the second that is occupied, so its run stops at the second end and
 //! starts after the first one. An entry for bucket 2 would go to slot 2, and slot 2 moves to slot 3.
 
-use crate::bits::{Isa, insert_bits_down, insert_bits_up, write_bits};
+use crate::bits::{Isa, insert_bits_down, insert_bits_up, read_bits, write_bits};
 use crate::dictionary::work::Work;
 
 pub(super) use super::address::{
@@ -133,14 +133,7 @@ impl Segment {
     fn fields(&self, width: usize, slot: usize) -> u64 {
         let highest = self.field_end(width, slot) - 1;
         let (word, bit) = (highest / 64, highest % 64);
-        let [below, here] = self.pair(word - 1);
-        here << (63 - bit) | below >> 1 >> bit
-    }
-
-    /// A word and the next.
-    #[inline(always)]
-    fn pair(&self, word: usize) -> [u64; 2] {
-        *self.words[word..].first_chunk().expect("fields after ends, and ends before fields")
+        self.words[word] << (63 - bit) | self.words[word - 1] >> 1 >> bit
     }
 
     /// The first slot that does not belong to a block.
@@ -186,6 +179,7 @@ impl Segment {
         let (first, end) = self.near_run(isa, block, block.rank(place.bucket));
         if end == 0 {
             let run = self.distant_run(isa, block, place.bucket);
+            self.touch_run(work, width, block, run);
             return self.any_matches(width, run.first, run.end, place.field);
         }
         let (first, end) = (block.start() + first, block.start() + end);
@@ -252,12 +246,11 @@ impl Segment {
     /// last slot of all is never taken.
     #[inline(always)]
     fn gap(&self, width: usize, number: usize) -> Option<(usize, usize)> {
-        let (blocks, body) = self.words.split_first_chunk::<BLOCKS>()?;
         let mut start = self.block(number).start();
         for block in number..BLOCKS - 1 {
-            let next = Block(blocks[block + 1]).start();
+            let next = self.block(block + 1).start();
             // The last entry of a block ends a run.
-            if next > start && body[(next - 1) / SLOTS] >> ((next - 1) % SLOTS) & 1 == 0 {
+            if next > start && !self.ends_at(next - 1) {
                 return Some((block, self.end(width, block)));
             }
             start = next;
@@ -318,9 +311,7 @@ impl Segment {
     #[inline(always)]
     fn near_run<I: Isa>(&self, isa: I, block: Block, nth: u32) -> (usize, usize) {
         // Bits beyond the last slot are found only after all ends of the block.
-        let (word, shift) = (HEAD + block.start() / SLOTS, block.start() % SLOTS);
-        let [here, above] = self.pair(word);
-        let ends = here >> shift | above << 1 << (63 - shift);
+        let ends = read_bits(&self.words, SLOTS * HEAD + block.start(), 64);
         let after = |end: u64| (64 - end.leading_zeros()) as usize;
         let selector = 1 << nth;
         (after(isa.deposit(selector >> 1, ends)), after(isa.deposit(selector, ends)))
