@@ -127,7 +127,7 @@ pub struct Probe {
 
 impl Probe {
     /// The probe of a key for a class.
-    #[inline]
+    #[inline(always)]
     pub fn new(hash: u64, class: usize) -> Self {
         // Two hashes: in a large slice the choice of the block uses up the first.
         let stream = 2 * class as u64;
@@ -135,7 +135,7 @@ impl Probe {
     }
 
     /// Which of so many blocks, words or bits.
-    #[inline]
+    #[inline(always)]
     pub fn one_of(self, many: u64) -> usize {
         reduce(self.place, many).0 as usize
     }
@@ -144,10 +144,10 @@ impl Probe {
     #[inline]
     pub fn hits(self, blocks: &[u64], shape: BlockShape) -> u64 {
         match shape.words {
-            1 => self.hits_in::<1>(blocks, shape.bits),
-            2 => self.hits_in::<2>(blocks, shape.bits),
-            4 => self.hits_in::<4>(blocks, shape.bits),
-            _ => self.hits_in::<LINE_WORDS>(blocks, shape.bits),
+            1 => hits(blocks, &self.spread::<1>(shape.bits)),
+            2 => hits(blocks, &self.spread::<2>(shape.bits)),
+            4 => hits(blocks, &self.spread::<4>(shape.bits)),
+            _ => hits(blocks, &self.spread::<LINE_WORDS>(shape.bits)),
         }
     }
 
@@ -155,53 +155,124 @@ impl Probe {
     #[inline]
     pub fn set(self, block: &mut [u64], shape: BlockShape) -> bool {
         match shape.words {
-            1 => self.set_in::<1>(block, shape.bits),
-            2 => self.set_in::<2>(block, shape.bits),
-            4 => self.set_in::<4>(block, shape.bits),
-            _ => self.set_in::<LINE_WORDS>(block, shape.bits),
+            1 => set(block, &self.spread::<1>(shape.bits)),
+            2 => set(block, &self.spread::<2>(shape.bits)),
+            4 => set(block, &self.spread::<4>(shape.bits)),
+            _ => set(block, &self.spread::<LINE_WORDS>(shape.bits)),
         }
     }
 
+    /// So many bits of the key, for blocks of whatever size.
     #[inline(always)]
-    fn hits_in<const W: usize>(self, blocks: &[u64], bits: u32) -> u64 {
-        let mask = self.mask::<W>(bits);
-        let mut hits = 0;
-        for (slot, block) in blocks.as_chunks::<W>().0.iter().enumerate() {
-            // No early exit: a few more words of one line cost less than a mispredicted branch.
-            let missing = block.iter().zip(&mask).fold(0, |acc, (word, mask)| acc | (mask & !word));
-            hits |= u64::from(missing == 0) << (slot % 64);
-        }
-        hits
+    pub fn mask(self, bits: u32) -> Mask {
+        Mask(self.spread(bits))
     }
 
+    /// So many bits of the key in a block of `W` words.
     #[inline(always)]
-    fn set_in<const W: usize>(self, block: &mut [u64], bits: u32) -> bool {
-        let mut missing = 0;
-        for (word, mask) in block[..W].iter_mut().zip(self.mask::<W>(bits)) {
-            missing |= mask & !*word;
-            *word |= mask;
-        }
-        missing != 0
-    }
-
-    #[inline(always)]
-    fn mask<const W: usize>(self, bits: u32) -> [u64; W] {
-        let mut mask = [0; W];
+    fn spread<const W: usize>(self, bits: u32) -> [u64; W] {
+        let mut words = [0; W];
         let mut rest = self.bits;
         let mut left = bits as usize;
-        while left >= W {
-            for word in &mut mask {
-                *word |= 1 << (rest % 64);
-                rest >>= 6;
+        // So often all words may have a turn. Written so that the compiler makes them at once.
+        for _ in 0..BlockShape::MOST_BITS as usize / W {
+            if left < W {
+                break;
             }
+            for (turn, word) in words.iter_mut().enumerate() {
+                *word |= 1 << (rest >> (6 * turn) & 63);
+            }
+            rest >>= 6 * W;
             left -= W;
         }
-        for word in mask.iter_mut().take(left) {
-            *word |= 1 << (rest % 64);
+        for word in words.iter_mut().take(left) {
+            *word |= 1 << (rest & 63);
             rest >>= 6;
         }
-        mask
+        words
     }
+}
+
+/// The bits of a key in a block of the largest size; and so in smaller ones, whose words take turns
+/// in the same order: where there are 4, the first gets what the first and the fifth of 8 get.
+#[derive(Debug, Clone, Copy)]
+pub struct Mask([u64; LINE_WORDS]);
+
+impl Mask {
+    /// Whether all bits are set in a block of a known size.
+    #[inline(always)]
+    pub fn is_in(&self, block: &[u64]) -> bool {
+        match <&[u64; LINE_WORDS]>::try_from(block) {
+            Ok(block) => missing(block, &self.0) == 0,
+            Err(_) => self.is_in_smaller(block),
+        }
+    }
+
+    /// Sets all bits in a block of a known size, and says whether one was not set before.
+    #[inline(always)]
+    pub fn set_in(&self, block: &mut [u64]) -> bool {
+        if block.len() == LINE_WORDS {
+            return set(block, &self.0);
+        }
+        self.set_in_smaller(block)
+    }
+
+    // Never inlined: smaller blocks are tails and slices of a few keys, and with the mask in memory
+    // the compiler keeps it in as few registers as it can for the others.
+    #[inline(never)]
+    fn is_in_smaller(&self, block: &[u64]) -> bool {
+        match block.len() {
+            4 => hits(block, &self.folded::<4>()) != 0,
+            2 => hits(block, &self.folded::<2>()) != 0,
+            _ => hits(block, &self.folded::<1>()) != 0,
+        }
+    }
+
+    #[inline(never)]
+    fn set_in_smaller(&self, block: &mut [u64]) -> bool {
+        match block.len() {
+            4 => set(block, &self.folded::<4>()),
+            2 => set(block, &self.folded::<2>()),
+            _ => set(block, &self.folded::<1>()),
+        }
+    }
+
+    #[inline(always)]
+    fn folded<const W: usize>(&self) -> [u64; W] {
+        let mut folded = [0; W];
+        for words in self.0.as_chunks::<W>().0 {
+            folded.iter_mut().zip(words).for_each(|(word, more)| *word |= more);
+        }
+        folded
+    }
+}
+
+/// In which of these blocks, side by side, all these bits are set: bit i for block i.
+#[inline(always)]
+fn hits<const W: usize>(blocks: &[u64], mask: &[u64; W]) -> u64 {
+    let mut hits = 0;
+    for (slot, block) in blocks.as_chunks::<W>().0.iter().enumerate() {
+        hits |= u64::from(missing(block, mask) == 0) << (slot % 64);
+    }
+    hits
+}
+
+/// Some bits, if any of these is not set in a block.
+#[inline(always)]
+fn missing<const W: usize>(block: &[u64; W], mask: &[u64; W]) -> u64 {
+    // No early exit: a few more words of one line cost less than a mispredicted branch.
+    block.iter().zip(mask).fold(0, |missing, (word, mask)| missing | (mask & !word))
+}
+
+/// Sets these bits in a block, and says whether one was not set before.
+#[inline(always)]
+fn set<const W: usize>(block: &mut [u64], mask: &[u64; W]) -> bool {
+    let mut missing = 0;
+    for (word, mask) in block[..W].iter_mut().zip(mask) {
+        missing |= mask & !*word;
+        *word |= mask;
+    }
+    missing != 0
 }
 
 #[cfg(test)]
@@ -242,6 +313,26 @@ mod tests {
                 }
             }
             assert_rate_within(hits, trials, shape.chance(items, blocks as u64), 0.01, 1e-9);
+        }
+    }
+
+    /// One mask for all sizes of blocks sets and finds what the probe does in each.
+    #[test]
+    fn a_mask_fits_blocks_of_every_size() {
+        for words in BlockShape::WORDS {
+            for bits in words..=BlockShape::MOST_BITS {
+                let shape = BlockShape { words, bits };
+                let mut block = vec![0; words as usize];
+                let mut twin = block.clone();
+                for i in 0..20 {
+                    let probe = Probe::new(remix(i, bits.into()), words as usize);
+                    let mask = probe.mask(bits);
+                    assert_eq!(mask.is_in(&block), probe.hits(&block, shape) == 1);
+                    assert_eq!(mask.set_in(&mut block), probe.set(&mut twin, shape));
+                    assert_eq!(block, twin, "{shape:?}");
+                    assert!(mask.is_in(&block) && !mask.set_in(&mut block));
+                }
+            }
         }
     }
 

@@ -18,5 +18,5 @@
 mod block;
 mod window;
 
-pub use block::{BlockShape, Probe};
+pub use block::{BlockShape, Mask, Probe};
 pub use window::{find_window, window_chance};

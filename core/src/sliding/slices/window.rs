@@ -1,7 +1,9 @@
 //! Windows: finding a key in `k` neighbouring slices, and the chance of finding it there by luck.
 
-/// Whether all slices of some window hold a key. Slices are numbered by age, the newest is 0; the
-/// window at age `a` is the slices `a .. a + k`, and only those `asked` for count.
+use std::ops::Range;
+
+/// Whether all slices of some of these windows hold a key. Slices are numbered by age, the newest is
+/// 0; the window at age `a` is the slices `a .. a + k`, and only those `asked` for count.
 ///
 /// The walk of section 5.3, from the newest window on: a window is checked from its oldest slice
 /// back, because a miss there rules out all windows up to that slice, so a key that is nowhere
@@ -10,14 +12,14 @@
 #[inline]
 pub fn find_window(
     k: usize,
-    windows: usize,
+    windows: Range<usize>,
     asked: impl Fn(usize) -> bool,
     mut holds: impl FnMut(usize) -> bool,
 ) -> bool {
-    let mut window = 0;
+    let mut window = windows.start;
     // So many of the newest slices of the window are known to hold the key.
     let mut known = 0;
-    while window < windows {
+    while window < windows.end {
         match (window + known..window + k).rev().find(|&slice| !holds(slice)) {
             Some(miss) => {
                 known = window + k - 1 - miss;
@@ -81,7 +83,7 @@ mod tests {
                     for pattern in 0_u32..1 << slices {
                         let holds = |slice: usize| pattern >> slice & 1 == 1;
                         let found = (0..windows).any(|w| asked(w) && (w..w + k).all(holds));
-                        assert_eq!(find_window(k, windows, asked, holds), found);
+                        assert_eq!(find_window(k, 0..windows, asked, holds), found);
                         let weigh = |i: usize| if holds(i) { chances[i] } else { 1.0 - chances[i] };
                         if found {
                             total += (0..slices).map(weigh).product::<f64>();
@@ -111,7 +113,7 @@ mod tests {
         let mut looks = 0;
         find_window(
             4,
-            17,
+            0..17,
             |_| true,
             |_| {
                 looks += 1;

@@ -31,6 +31,7 @@
 //! What is not guaranteed: memory, which follows the stream, and a bounded worst case: making a
 //! slice takes time linear in its size.
 
+use crate::bits::{Level, vectorized};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
@@ -38,7 +39,7 @@ use crate::filter::{Filter, Membership};
 use crate::plan::{Goal, Limit};
 use crate::sliding::slices::{Probe, find_window, window_chance};
 use crate::window::{Slack, Span, Time, Window};
-use slice::Slice;
+use slice::{Slice, Trace};
 
 pub use parameters::TimeLimitedParameters;
 pub use sizing::choices;
@@ -76,6 +77,7 @@ pub struct TimeLimited {
     came: u64,
     /// Room for more keys than that, by how much the number has lately changed.
     jitter: u64,
+    level: Level,
 }
 
 impl TimeLimited {
@@ -93,6 +95,7 @@ impl TimeLimited {
             target: parameters.expected_generation(),
             came: 0,
             jitter: 0,
+            level: Level::detect(),
         };
         filter.make_slices(filter.k());
         filter.measure_slices();
@@ -124,26 +127,53 @@ impl TimeLimited {
         self.slices[window].last.is_some_and(|last| now - last <= self.parameters.span.millis())
     }
 
-    #[inline]
-    fn contains(&self, hash: u64, now: u64) -> bool {
-        let slices = &self.slices[..];
-        let windows = slices.len() + 1 - self.k();
+    /// What a key is to the slices of a class.
+    #[inline(always)]
+    fn trace(&self, hash: u64, class: usize) -> Trace {
+        Trace::new(hash, class, self.parameters.bits_per_slice)
+    }
+
+    /// What it is to those of the class in which the newest window has its oldest slice.
+    #[inline(always)]
+    fn first_trace(&self, hash: u64) -> Trace {
+        self.trace(hash, self.slices[self.k() - 1].class)
+    }
+
+    /// Whether the key was seen; `first` is its first trace.
+    ///
+    /// Every window has a slice of every class, so that a key which no slice of one class holds is in
+    /// none: for most keys that settles it. If one does, it may be the oldest of a window.
+    #[inline(always)]
+    fn contains(&self, hash: u64, first: &Trace, now: u64) -> bool {
+        let mut oldest = self.k() - 1;
+        while let Some(slice) = self.slices.get(oldest) {
+            if slice.holds(first) {
+                return self.contains_from(oldest + 1 - self.k(), hash, now);
+            }
+            oldest += self.k();
+        }
+        false
+    }
+
+    /// Whether this window or an older one holds the key.
+    #[inline(never)]
+    fn contains_from(&self, window: usize, hash: u64, now: u64) -> bool {
+        let windows = window..self.slices.len() + 1 - self.k();
         let is_live = |window| self.is_live(window, now);
-        // The walk mostly stays within a class.
-        let mut class = 0;
-        let mut probe = Probe::new(hash, class);
+        let mut class = self.slices[window].class;
+        let mut trace = self.trace(hash, class);
         find_window(self.k(), windows, is_live, |age| {
-            let slice = &slices[age];
+            let slice = &self.slices[age];
             if slice.class != class {
                 class = slice.class;
-                probe = Probe::new(hash, class);
+                trace = self.trace(hash, class);
             }
-            slice.holds(probe)
+            slice.holds(&trace)
         })
     }
 
     /// Takes notice of the time, and moves the slices on if their time or room is over.
-    #[inline]
+    #[inline(always)]
     fn advance(&mut self, now: Time) {
         self.clock = self.clock.max(now.millis());
         if self.received == self.room || self.clock >= self.due {
@@ -151,53 +181,60 @@ impl TimeLimited {
         }
     }
 
-    #[inline]
-    fn insert(&mut self, hash: u64) {
-        let mut changed = false;
-        let k = self.k();
-        let newest = &mut self.slices[..k];
-        for slice in &mut *newest {
-            changed |= slice.insert(Probe::new(hash, slice.class));
+    /// Looks, and records the key: always, or only if it is new.
+    #[inline(always)]
+    fn insert(&mut self, hash: u64, now: Time, refresh: bool) -> bool {
+        self.advance(now);
+        let oldest = self.k() - 1;
+        for slice in &self.slices[..oldest] {
+            slice.prefetch(Probe::new(hash, slice.class));
         }
-        newest[0].last = Some(self.clock);
+        let first = self.first_trace(hash);
+        let seen = self.contains(hash, &first, self.clock);
+        if seen && !refresh {
+            return false;
+        }
+        let mut changed = self.slices[oldest].insert(&first);
+        for age in 0..oldest {
+            let trace = self.trace(hash, self.slices[age].class);
+            changed |= self.slices[age].insert(&trace);
+        }
+        self.slices[0].last = Some(self.clock);
         self.received += u64::from(changed);
+        !seen
     }
 }
 
 impl Membership for TimeLimited {
     #[inline]
     fn insert_hash(&mut self, hash: u64, now: Time) -> bool {
-        self.advance(now);
-        let seen = self.contains(hash, self.clock);
-        self.insert(hash);
-        !seen
+        vectorized!(self.level, |_isa| self.insert(hash, now, true))
     }
 
     #[inline]
     fn insert_new_hash(&mut self, hash: u64, now: Time) -> bool {
-        self.advance(now);
-        let seen = self.contains(hash, self.clock);
-        if !seen {
-            self.insert(hash);
-        }
-        !seen
+        vectorized!(self.level, |_isa| self.insert(hash, now, false))
     }
 
     #[inline]
     fn contains_hash(&self, hash: u64, now: Time) -> bool {
-        self.contains(hash, self.clock.max(now.millis()))
+        let now = self.clock.max(now.millis());
+        vectorized!(self.level, |_isa| self.contains(hash, &self.first_trace(hash), now))
     }
 
     #[inline]
     fn prefetch_hash(&self, hash: u64) {
         // Where an insertion writes, ...
-        let (newest, others) = self.slices.split_at(self.k() - 1);
-        for slice in newest {
+        for slice in &self.slices[..self.k() - 1] {
             slice.prefetch(Probe::new(hash, slice.class));
         }
         // ... and where the walk looks if it finds nothing: slices of one class.
-        let probe = Probe::new(hash, others[0].class);
-        others.iter().step_by(self.k()).for_each(|slice| slice.prefetch(probe));
+        let mut oldest = self.k() - 1;
+        let probe = Probe::new(hash, self.slices[oldest].class);
+        while let Some(slice) = self.slices.get(oldest) {
+            slice.prefetch(probe);
+            oldest += self.k();
+        }
     }
 }
 
@@ -300,6 +337,7 @@ impl Structure for TimeLimited {
             target,
             came,
             jitter,
+            level: Level::detect(),
         };
         filter.measure_slices();
         if received > filter.room {

@@ -4,6 +4,8 @@
 //! words and a *tail* of 2. A key finds its block by a word chosen at random, so the tail gets its
 //! share of keys and no more.
 
+use std::ops::Range;
+
 use crate::bits::Aligned;
 use crate::probability::least;
 use crate::sliding::slices::{BlockShape, Probe};
@@ -114,19 +116,14 @@ impl SliceSize {
     }
 
     /// Where a key goes.
-    #[inline]
+    #[inline(always)]
     pub fn place(self, probe: Probe) -> Place {
         match self {
             Self::Blocks(block, words) => {
-                let word = probe.one_of(words);
+                // The tail begins where a block would.
                 let block_words = block.words as usize;
-                let whole = words as usize & !(block_words - 1);
-                if word < whole {
-                    Place::Block(word & !(block_words - 1), block)
-                } else {
-                    let tail = words as u32 & (block.words - 1);
-                    Place::Block(whole, BlockShape { words: tail, ..block })
-                }
+                let at = probe.one_of(words) & !(block_words - 1);
+                Place::Block(at..at + block_words.min(words as usize - at))
             }
             Self::Bits(bits) => {
                 let bit = probe.one_of(bits);
@@ -155,17 +152,17 @@ impl SliceSize {
 }
 
 /// What a key sets in a slice.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub enum Place {
-    /// Bits of the block that begins with this word.
-    Block(usize, BlockShape),
+    /// Bits of the block of these words.
+    Block(Range<usize>),
     /// The only bit of this mask, in this word.
     Bit(usize, u64),
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::slice::Slice;
+    use super::super::slice::{Slice, Trace};
     use super::*;
     use crate::hash::remix;
     use testkit::stats::assert_rate_within;
@@ -207,11 +204,11 @@ mod tests {
             for seed in 0..2_000 {
                 let mut slice = Slice::new(size, keys, 0);
                 for i in 0..keys {
-                    slice.insert(Probe::new(remix(i, seed), 0));
+                    slice.insert(&Trace::new(remix(i, seed), 0, bits));
                 }
                 now += slice.chance_now() / 2_000.0;
                 for i in 0..2_000 {
-                    hits += u64::from(slice.holds(Probe::new(remix(1 << 40 | i, seed), 0)));
+                    hits += u64::from(slice.holds(&Trace::new(remix(1 << 40 | i, seed), 0, bits)));
                     trials += 1;
                 }
             }

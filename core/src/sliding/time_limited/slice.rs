@@ -1,11 +1,29 @@
 //! One slice of its own size, and the generation in which it was the newest.
 
+use std::ops::Range;
+
 use super::TimeLimitedParameters;
 use super::size::{Place, SliceSize};
-use crate::bits::{Aligned, prefetch};
+use crate::bits::Aligned;
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
-use crate::sliding::slices::Probe;
+use crate::sliding::slices::{Mask, Probe};
+
+/// What a key is to the slices of one class, whatever their sizes: made once for all of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Trace {
+    probe: Probe,
+    mask: Mask,
+}
+
+impl Trace {
+    /// What a key is to this class, of which it sets so many bits in each slice.
+    #[inline(always)]
+    pub fn new(hash: u64, class: usize, bits: u32) -> Self {
+        let probe = Probe::new(hash, class);
+        Self { probe, mask: probe.mask(bits) }
+    }
+}
 
 /// A slice.
 #[derive(Debug, Clone)]
@@ -38,23 +56,19 @@ impl Slice {
         self.capacity - self.received
     }
 
-    #[inline]
-    pub fn holds(&self, probe: Probe) -> bool {
-        match self.size.place(probe) {
-            Place::Block(at, block) => {
-                probe.hits(self.words.range(at..at + block.words as usize), block) != 0
-            }
+    #[inline(always)]
+    pub fn holds(&self, trace: &Trace) -> bool {
+        match self.size.place(trace.probe) {
+            Place::Block(words) => trace.mask.is_in(self.words.range(words)),
             Place::Bit(at, bit) => self.words.item(at) & bit != 0,
         }
     }
 
     /// Writes a key, and says whether that changed anything.
-    #[inline]
-    pub fn insert(&mut self, probe: Probe) -> bool {
-        match self.size.place(probe) {
-            Place::Block(at, block) => {
-                probe.set(self.words.range_mut(at..at + block.words as usize), block)
-            }
+    #[inline(always)]
+    pub fn insert(&mut self, trace: &Trace) -> bool {
+        match self.size.place(trace.probe) {
+            Place::Block(words) => trace.mask.set_in(self.words.range_mut(words)),
             Place::Bit(at, bit) => {
                 let word = self.words.item_mut(at);
                 let changed = *word & bit == 0;
@@ -64,10 +78,10 @@ impl Slice {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn prefetch(&self, probe: Probe) {
-        let (Place::Block(at, _) | Place::Bit(at, _)) = self.size.place(probe);
-        prefetch(self.words.as_slice(), at);
+        let (Place::Block(Range { start: at, .. }) | Place::Bit(at, _)) = self.size.place(probe);
+        self.words.prefetch(at);
     }
 
     /// The chance that it holds an unseen key now.

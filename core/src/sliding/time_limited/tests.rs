@@ -1,6 +1,7 @@
 //! What the time-limited filter owes beyond the contracts.
 
 use super::*;
+use crate::bits::Scalar;
 use crate::hash::remix;
 
 const HOUR: u64 = 3_600_000;
@@ -117,7 +118,8 @@ fn no_trace_is_left_after_span_and_slack() {
             let mut filter = TimeLimited::new(parameters);
             let key = remix(1, 1);
             filter.insert_hash(key, Time::from_millis(HOUR));
-            let marks: Vec<Probe> = (0..k as usize).map(|class| Probe::new(key, class)).collect();
+            let traces: Vec<Trace> =
+                (0..k as usize).map(|class| filter.trace(key, class)).collect();
             let mut now = HOUR;
             while now < forgotten {
                 now = (now + gap).min(forgotten);
@@ -125,13 +127,53 @@ fn no_trace_is_left_after_span_and_slack() {
                 filter.advance(Time::from_millis(now));
                 filter.slices[0].last = Some(filter.clock);
                 let owed = now - HOUR <= parameters.span.millis();
-                assert!(filter.contains(key, filter.clock) || !owed, "{k} {gap}");
+                assert!(filter.contains_hash(key, Time::ZERO) || !owed, "{k} {gap}");
             }
             let live = (0..=filter.slices() - k as usize).filter(|&w| filter.is_live(w, now));
-            let newest_trace = filter.slices.iter().position(|s| s.holds(marks[s.class]));
+            let newest_trace = filter.slices.iter().position(|s| s.holds(&traces[s.class]));
             let asked = live.max().map_or(0, |window| window + k as usize);
             assert!(newest_trace.is_none_or(|trace| trace >= asked), "{k} {gap}: {newest_trace:?}");
         }
+    }
+}
+
+/// The walk by classes, on every instruction set, answers what the definition says: a key is seen if
+/// all slices of a live window hold it. Rates of all kinds, so that slices are of many sizes.
+#[test]
+fn the_walk_agrees_with_looking_at_every_slice() {
+    for (k, bits_per_slice) in [(1, 8), (2, 8), (2, 1), (3, 9), (4, 2), (5, 5)] {
+        // Slices that err often, so that many windows hold a part of a key.
+        let slice_chance = if bits_per_slice == 1 { 0.5 } else { 0.3 };
+        let parameters = TimeLimitedParameters {
+            slices_per_key: k,
+            turns: 6,
+            bits_per_slice,
+            slice_chance,
+            ..planned(0.01, 100)
+        };
+        let mut filter = TimeLimited::new(parameters);
+        let mut plain = TimeLimited { level: Level::Scalar(Scalar), ..filter.clone() };
+        let (mut now, mut found) = (HOUR, 0);
+        for i in 0..20_000 {
+            now += remix(i, 3) % [1, 2, 30][i as usize / 500 % 3];
+            let key = remix(remix(i, 4) % 10_000, 5);
+            let time = Time::from_millis(now);
+            filter.advance(time);
+            let holds = |age: usize| {
+                let slice = &filter.slices[age];
+                slice.holds(&filter.trace(key, slice.class))
+            };
+            let windows = 0..=filter.slices.len() - filter.k();
+            let seen = windows
+                .filter(|&window| filter.is_live(window, now))
+                .any(|window| (window..window + filter.k()).all(holds));
+            found += u64::from(seen);
+            assert_eq!(filter.contains_hash(key, time), seen);
+            assert_eq!(plain.contains_hash(key, time), seen);
+            assert_eq!(filter.insert_hash(key, time), !seen);
+            assert_eq!(plain.insert_hash(key, time), !seen);
+        }
+        assert!((2_000..18_000).contains(&found), "{k} {bits_per_slice}: {found}");
     }
 }
 
