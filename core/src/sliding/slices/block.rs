@@ -51,22 +51,35 @@ impl BlockShape {
 
     /// The same for a block that gets a key with chance `1 / blocks`, whatever the others are like.
     pub fn chance_in_one_of(self, items: u64, blocks: f64) -> f64 {
-        let mut terms = vec![(1.0, 1.0)];
-        for word in 0..self.words {
-            let factors = word_terms(self.bits_in(word));
-            let times = |&(a, q): &(f64, f64)| factors.iter().map(move |&(b, r)| (a * b, q * r));
-            terms = terms.iter().flat_map(times).collect();
-        }
-        let mean = |(a, q): (f64, f64)| a * (items as f64 * (-(1.0 - q) / blocks).ln_1p()).exp();
-        // Terms of both signs nearly cancel when the slice is nearly empty.
-        terms.into_iter().map(mean).sum::<f64>().max(0.0)
+        mean_of(&self.terms(), items, blocks)
     }
 
     /// The fewest blocks for which [`chance`](Self::chance) is at most `most`.
     pub fn blocks_for(self, items: u64, most: f64) -> u64 {
         // More keys than bits: a start, not a limit.
         let start = (items / u64::from(64 * self.words)).max(1);
-        least(start, |blocks| self.chance(items, blocks) <= most)
+        let terms = self.terms();
+        least(start, |blocks| mean_of(&terms, items, blocks as f64) <= most)
+    }
+
+    /// The chance, as terms `a q^keys` of the number of keys that share the block.
+    fn terms(self) -> Vec<(f64, f64)> {
+        let mut terms = vec![(1.0, 1.0)];
+        for word in 0..self.words {
+            let factors = word_terms(self.bits_in(word));
+            let times = |&(a, q): &(f64, f64)| factors.iter().map(move |&(b, r)| (a * b, q * r));
+            let mut products: Vec<(f64, f64)> = Vec::with_capacity(terms.len() + factors.len());
+            for (a, q) in terms.iter().flat_map(times) {
+                // Words that get as many bits have the same factors: of 256 products of eight words
+                // with a bit each, 9 differ.
+                match products.iter_mut().find(|(_, other)| *other == q) {
+                    Some((sum, _)) => *sum += a,
+                    None => products.push((a, q)),
+                }
+            }
+            terms = products;
+        }
+        terms
     }
 
     /// The share of keys whose bits are all set in a block, averaged over blocks given as words.
@@ -86,6 +99,14 @@ impl BlockShape {
     fn bits_in(self, word: u32) -> u32 {
         (self.bits + self.words - 1 - word) / self.words
     }
+}
+
+/// The mean of such terms over the number of `items` that share a block which each is in with chance
+/// `1 / blocks`.
+fn mean_of(terms: &[(f64, f64)], items: u64, blocks: f64) -> f64 {
+    let mean = |&(a, q): &(f64, f64)| a * (items as f64 * (-(1.0 - q) / blocks).ln_1p()).exp();
+    // Terms of both signs nearly cancel when the slice is nearly empty.
+    terms.iter().map(mean).sum::<f64>().max(0.0)
 }
 
 /// Chance that a word holds all of `bits` choices of an unseen key, as terms `a q^keys` of the
