@@ -279,12 +279,18 @@ impl Stored {
     }
 
     /// The hash, if it is the only one, which then needs no batch. Its memory is asked for all the
-    /// same: a filter reads several places, which come together if they are asked for together.
+    /// same: a filter reads several places, which come together if they are asked for together. But
+    /// not that of windows by time: their places are known without one another, so that the
+    /// processor asks for them together by itself.
     fn fetch_only(&self, hashes: &mut impl ExactSizeIterator<Item = u64>) -> Option<u64> {
         if hashes.len() != 1 {
             return None;
         }
-        hashes.next().inspect(|&hash| self.filter.prefetch_hash(hash))
+        let hash = hashes.next()?;
+        if !self.is_timed {
+            self.filter.prefetch_hash(hash);
+        }
+        Some(hash)
     }
 
     fn count(&mut self, inserted: u64, new: u64) {
