@@ -3,7 +3,7 @@
 use super::{BLOOM, Command, LATELY};
 use crate::config;
 use crate::docs::{Doc, Effect, Keys};
-use crate::engine::{Call, Refusal, Reply};
+use crate::engine::{Call, Refusal, Reply, rehearsed};
 
 /// `LATELY.HELP`
 pub struct Help;
@@ -20,6 +20,9 @@ impl Command for Help {
     };
 
     fn run(_call: &mut Call<'_>) -> Result<Reply, Refusal> {
+        if let Some(reply) = rehearsed() {
+            return Ok(reply);
+        }
         let bloom = if config::BLOOM_COMMANDS.get() { BLOOM } else { &[] };
         let lines = LATELY.iter().chain(bloom).flat_map(|entry| {
             [Reply::text(entry.doc.syntax()), Reply::text(format!("    {}", entry.doc.summary()))]

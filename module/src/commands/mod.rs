@@ -13,6 +13,8 @@ mod plan;
 mod reserve;
 mod seen;
 
+pub use help::Help;
+
 use crate::docs::Doc;
 use crate::engine::{Call, Entry, Refusal, Reply, command};
 

@@ -12,10 +12,12 @@ use std::sync::atomic::Ordering;
 use valkey_module::raw;
 
 use super::call::Call;
+use super::ready;
 use super::register;
 use super::reply::{Refusal, Reply, send};
 use super::streams;
-use crate::commands::{self, Command};
+use crate::answers::Answers;
+use crate::commands::{self, Command, Help};
 use crate::config::{Number, Switch, Text};
 use crate::object::Value;
 use crate::persist::{self, Record};
@@ -101,6 +103,7 @@ unsafe fn load(ctx: *mut raw::RedisModuleCtx, words: c_int) -> Result<(), &'stat
                 }
             }
         }
+        ready::rehearse(ctx, Help::DOC.name);
         raw::RedisModule_RegisterInfoFunc.unwrap()(ctx, Some(info));
     }
     Ok(())
@@ -141,8 +144,14 @@ pub unsafe extern "C" fn run<C: Command>(
         let mut call = unsafe { Call::new(ctx, words, count as usize) };
         C::run(&mut call)
     });
+    // SAFETY: the command is still under way; so below.
+    if let Ok(Reply::Answers(Answers::One(answer))) = outcome
+        && unsafe { ready::send(ctx, answer) }
+    {
+        return OK;
+    }
     let reply = outcome.unwrap_or_else(Reply::Refused);
-    // SAFETY: the command is still under way.
+    // SAFETY: as above.
     fence((), || unsafe { send(ctx, &reply) });
     OK
 }

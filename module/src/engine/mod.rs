@@ -5,6 +5,7 @@
 //! | `callbacks` | every function the engine calls, each a call into safe code behind `catch_unwind` |
 //! | `call` | one command under way: its words, its keys, what it replicates; and the clock |
 //! | `reply` | answers and refusals, as values and on the wire |
+//! | `ready` | the answers of one item, made once |
 //! | `streams` | values in dumps, synchronizations and append-only files |
 //! | `register` | what the engine is told when the module loads |
 //! | `allocator` | the engine's allocator as ours |
@@ -12,10 +13,12 @@
 mod allocator;
 mod call;
 mod callbacks;
+mod ready;
 mod register;
 mod reply;
 mod streams;
 
 pub use call::{Access, Call, Origin, now};
+pub use ready::rehearsed;
 pub use register::{Entry, command};
 pub use reply::{Refusal, Reply};
