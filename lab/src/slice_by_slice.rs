@@ -66,7 +66,7 @@ impl SliceBySlice {
     fn contains_hash(&self, hash: u64) -> bool {
         let k = self.parameters.slices_per_key as usize;
         let windows = self.slices() + 1 - k;
-        lately::sliding::slices::find_window(k, windows, |_| true, |age| self.holds(hash, age))
+        lately::sliding::slices::find_window(k, 0..windows, |_| true, |age| self.holds(hash, age))
     }
 }
 
