@@ -23,6 +23,22 @@ def test_add_says_what_is_new(server, wish):
     assert (fields[b"inserted"], fields[b"new"]) == (6, 3)
 
 
+def test_one_item_is_answered_alike_by_every_way(server):
+    """Answers of one item are kept ready, and so come another way than those of many."""
+    script = "return {redis.call('LATELY.ADD', KEYS[1], 'a'), redis.call('LATELY.SEEN', KEYS[1], 'b')}"
+    for name, client in [("two", server.client), ("three", server.connect(protocol=3))]:
+        run = client.execute_command
+        assert [run("LATELY.ADD", name, "x") for _ in range(2)] == [[1], [0]]
+        assert [run("LATELY.SEEN", name, item) for item in ("x", "y")] == [[1], [0]]
+        with client.pipeline(transaction=True) as pipe:
+            for item in ["m", "m", "n"]:
+                pipe.execute_command("LATELY.ADD", name, item)
+            assert pipe.execute() == [[1], [0], [1]]
+        assert run("EVAL", script, 1, name) == [[1], [0]]
+        assert run("EVAL", script, 1, name) == [[0], [0]]
+    assert len(server("LATELY.HELP")) > 20
+
+
 def test_items_are_bytes(server):
     items = [b"", b"\0", b"\xff\xfe", b"AT", b"ITEMS", b"x" * 100_000]
     assert server("LATELY.ADD", "k", *items) == [1] * len(items)

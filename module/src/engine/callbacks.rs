@@ -144,8 +144,8 @@ pub unsafe extern "C" fn run<C: Command>(
         let mut call = unsafe { Call::new(ctx, words, count as usize) };
         C::run(&mut call)
     });
-    // SAFETY: the command is still under way; so below.
     if let Ok(Reply::Answers(Answers::One(answer))) = outcome
+        // SAFETY: the command is still under way; so below.
         && unsafe { ready::send(ctx, answer) }
     {
         return OK;
