@@ -31,14 +31,19 @@ CONTENDERS = {
 }
 
 
-def measure(server, words, pipeline, requests):
-    """Requests per second, and nanoseconds of the server's time for each."""
+def benchmark(server, words, pipeline, requests):
+    """What `redis-benchmark` prints, of ids that no other run has."""
     command = ["redis-benchmark", "-h", "127.0.0.1", "-p", str(server.port), "-c", "20"]
     command += ["-P", str(pipeline), "-n", str(requests), "-r", str(IDS), "-q"]
     run = next(RUNS)
     command += [word.format(run=run) for word in words]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def measure(server, words, pipeline, requests):
+    """Requests per second, and nanoseconds of the server's time for each."""
     before = seconds_taken(server)
-    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    output = benchmark(server, words, pipeline, requests)
     taken = 1e9 * (seconds_taken(server) - before) / requests
     return float(re.findall(r"([\d.]+) requests per second", output)[-1]), taken
 

@@ -36,8 +36,10 @@ def free_port():
 class Server:
     """One server process with the module, in a folder of its own."""
 
-    def __init__(self, engine, folder=None, load=True, **settings):
+    def __init__(self, engine, folder=None, load=True, before=(), **settings):
         self.engine = engine
+        # Words of a program that runs the server, if one does.
+        self.before = before
         self.folder = pathlib.Path(folder or tempfile.mkdtemp(prefix="lately-server-"))
         self.port = settings.pop("port", None) or free_port()
         self.load = load
@@ -50,7 +52,8 @@ class Server:
             raise
 
     def start(self):
-        arguments = [ENGINES[self.engine], "--port", str(self.port), "--bind", "127.0.0.1"]
+        arguments = [*self.before, ENGINES[self.engine]]
+        arguments += ["--port", str(self.port), "--bind", "127.0.0.1"]
         settings = {
             "dir": str(self.folder),
             "save": "",
@@ -64,7 +67,7 @@ class Server:
             arguments += ["--loadmodule", MODULE]
         for name, value in settings.items():
             arguments += [f"--{name.replace('_', '-')}"] + str(value).split("\n")
-        self.process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL)
+        self.process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, cwd=self.folder)
         self.client = self.connect()
         self.wait_until_ready()
 

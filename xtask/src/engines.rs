@@ -83,6 +83,11 @@ impl Engines {
         succeed(self.python().arg(format!("{TESTS}/race.py")))
     }
 
+    /// The same in instructions of the server, as valgrind counts them.
+    pub fn instructions(&self) -> Result<()> {
+        succeed(self.python().arg(format!("{TESTS}/instructions.py")))
+    }
+
     /// A server with the module, and `redis-cli` on it until that is left.
     pub fn play(&self, engine: &str) -> Result<()> {
         succeed(self.python().arg(format!("{TESTS}/play.py")).arg(engine))

@@ -24,6 +24,7 @@ Usage: cargo xtask CHORE
   module        the tests of the module on Redis and Valkey only
   redis         a server with the module, and redis-cli on it until that is left (`valkey` likewise)
   race          the module beside SET EX NX in the same server; measures, so keep the machine quiet
+  instructions  the same in instructions of the server, which need no quiet machine but valgrind
   clicks        write examples/data/clicks.ndjson again";
 
 fn main() -> ExitCode {
@@ -48,6 +49,7 @@ fn run() -> Result<()> {
         [engine @ ("redis" | "valkey")] => Engines::prepare(Build::Release)?.play(engine),
         ["module"] => Engines::prepare(Build::Checked)?.test(),
         ["race"] => Engines::prepare(Build::Release)?.race(),
+        ["instructions"] => Engines::prepare(Build::Release)?.instructions(),
         ["clicks"] => clicks::write(),
         ["help"] | [] => {
             println!("{HELP}");

@@ -148,6 +148,8 @@ pub unsafe extern "C" fn run<C: Command>(
         // SAFETY: the command is still under way; so below.
         && unsafe { ready::send(ctx, answer) }
     {
+        // The usual end, and there is nothing on the heap: no need to look for it.
+        std::mem::forget(outcome);
         return OK;
     }
     let reply = outcome.unwrap_or_else(Reply::Refused);

@@ -1,0 +1,72 @@
+"""How many instructions a server takes for `LATELY.ADD` and for `SET key value EX NX`.
+
+Not a test, and like `race.py` but for the unit: instructions hardly depend on what else the machine
+does. `cargo xtask instructions` runs it; it needs valgrind. Whatever the kernel does is not counted.
+"""
+
+import glob
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+from race import CONTENDERS, RANGE, benchmark
+from servers import ENGINES, Server
+
+REQUESTS = 60_000
+PIPELINE = 50
+# What replicas are sent in other words than the client's: every `BF.ADD`, and of a window by time the
+# first insertion of a millisecond, with its moment. A server that is watched takes so much longer for a
+# command that the latter comes dozens of times as often as in earnest: so it is told apart.
+SENT = re.compile(r"^[RV]M_Replicate$")
+
+
+def count(engine):
+    server = Server(engine, before=["valgrind", "-q", "--tool=callgrind"])
+    try:
+        server("LATELY.RESERVE", "last", "LAST", RANGE, "ERROR", "0.1%")
+        server("LATELY.RESERVE", "within", "WITHIN", 3_600_000, "ERROR", "0.1%")
+        for name, words in CONTENDERS.items():
+            # Once unseen, so that memory is there and slices are of the size they will have.
+            benchmark(server, words, PIPELINE, REQUESTS)
+            control(server, "--zero")
+            benchmark(server, words, PIPELINE, REQUESTS)
+            control(server, "--dump")
+            dump = max(glob.glob(f"{server.folder}/callgrind.out.*"), key=os.path.getmtime)
+            total, sent = read(pathlib.Path(dump))
+            print(
+                f"{engine:7} {name:18} {(total - sent) / REQUESTS:6.0f} instructions, "
+                f"and {sent / REQUESTS:.0f} for what is sent in other words",
+                flush=True,
+            )
+    finally:
+        server.stop()
+
+
+def control(server, order):
+    command = ["callgrind_control", order, str(server.process.pid)]
+    subprocess.run(command, check=True, capture_output=True)
+
+
+def read(dump):
+    """All instructions in a profile, and those below what `SENT` names."""
+    total, sent, names, callee, is_call = 0, 0, {}, None, False
+    for line in dump.read_text().splitlines():
+        if name := re.match(r"c?fn=\((\d+)\)(?: (.*))?", line):
+            number, text = name.groups()
+            names.setdefault(number, text)
+            callee = names[number] if line.startswith("c") else callee
+        elif line.startswith("calls="):
+            is_call = True
+        elif summary := re.match(r"(?:summary|totals): (\d+)", line):
+            total = int(summary[1])
+        elif is_call:
+            is_call = False
+            sent += int(line.split()[1]) if SENT.match(callee) else 0
+    return total, sent
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or sorted(ENGINES):
+        count(name)
