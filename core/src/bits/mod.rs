@@ -6,6 +6,7 @@ mod lines;
 mod packed;
 pub(crate) mod planes;
 mod prefetch;
+mod records;
 pub(crate) mod row;
 mod scalar;
 mod strings;
@@ -21,6 +22,7 @@ pub use lines::{LINE_WORDS, Lines};
 pub use packed::Packed;
 pub use planes::Plane;
 pub use prefetch::prefetch;
+pub use records::Records;
 pub use row::{NEAR, Row};
 pub use scalar::Scalar;
 pub use strings::{

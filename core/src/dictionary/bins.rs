@@ -20,9 +20,8 @@
 
 use super::Shape;
 use super::backyard::Exile;
-use super::head::{Head, Run};
-use crate::bits::{Aligned, Isa, NEAR, Row, planes, prefetch, row};
-use std::ops::Range;
+use super::head::{Head, Run, View};
+use crate::bits::{Isa, NEAR, Records, Row, planes, prefetch, row};
 
 /// Slots in a bin: one per bit of a word.
 pub(super) const SLOTS: u32 = u64::BITS;
@@ -95,44 +94,35 @@ impl Layout {
     const fn row_tag_bits(&self) -> usize {
         ROW_BITS.saturating_sub(self.remainder_bits)
     }
-
-    #[inline(always)]
-    pub(super) fn bytes_of(&self, bin: usize) -> Range<usize> {
-        let start = bin * self.stride();
-        start..start + self.stride()
-    }
 }
 
 /// All bins, one after the other, without gaps.
 #[derive(Debug, Clone)]
 pub(super) struct Bins {
     pub(super) layout: Layout,
-    pub(super) bytes: Aligned<u8>,
+    pub(super) records: Records<FRONT>,
 }
 
 impl Bins {
     pub(super) fn new(shape: &Shape) -> Self {
         let layout = Layout::new(shape);
-        Self { layout, bytes: Aligned::new(layout.stride() * shape.bins) }
+        Self { layout, records: Records::new(shape.bins, layout.stride) }
     }
 
     #[inline(always)]
     pub(super) fn get(&self, bin: usize) -> Bin<'_, &[u8]> {
-        let Self { layout, bytes } = self;
-        Bin { layout, bytes: bytes.range(layout.bytes_of(bin)) }
+        Bin { layout: &self.layout, bytes: self.records.get(bin) }
     }
 
     /// The row and the words of a bin: enough to say of most keys that they are not there.
     #[inline(always)]
-    pub(super) fn front(&self, bin: usize) -> Bin<'_, &[u8; FRONT]> {
-        let Self { layout, bytes } = self;
-        Bin { layout, bytes: bytes.chunk(bin * layout.stride()) }
+    pub(super) fn front(&self, bin: usize) -> Option<Bin<'_, &[u8; FRONT]>> {
+        Some(Bin { layout: &self.layout, bytes: self.records.front(bin)? })
     }
 
     #[inline(always)]
     pub(super) fn get_mut(&mut self, bin: usize) -> Bin<'_, &mut [u8]> {
-        let Self { layout, bytes } = self;
-        Bin { layout, bytes: bytes.range_mut(layout.bytes_of(bin)) }
+        Bin { layout: &self.layout, bytes: self.records.get_mut(bin) }
     }
 }
 
@@ -146,12 +136,19 @@ pub(super) struct Bin<'a, B> {
 impl<B: AsRef<[u8]>> Bin<'_, B> {
     #[inline(always)]
     pub(super) fn head(&self) -> Head {
-        let [ends, low, high] = self.words();
+        let [ends, first, second] = [0, 8, 16].map(|at| self.word(at));
         Head {
-            occupied: [low & !u64::from(NOBODY), high & self.layout.high],
-            threshold: !low as u32 & NOBODY,
+            occupied: [first & !u64::from(NOBODY), second & self.layout.high],
+            threshold: !first as u32 & NOBODY,
             ends,
         }
+    }
+
+    /// The words as a bucket sees them.
+    #[inline(always)]
+    pub(super) fn view(&self, bucket: u32) -> View {
+        let own = self.word(8 + 8 * View::word_of(bucket));
+        View { bucket, ends: self.word(0), first: self.word(8), own }
     }
 
     /// Asks for the row. Which part of it is needed is known after the words have come; it should be
@@ -230,11 +227,11 @@ impl<B: AsRef<[u8]>> Bin<'_, B> {
         planes::of(&self.bytes.as_ref()[self.layout.planes()..])
     }
 
-    /// The first three words; no bin is shorter. Of the third, a part may be planes.
+    /// A word after the row; no bin has less than three. Of the third, a part may be planes.
     #[inline(always)]
-    fn words(&self) -> [u64; 3] {
-        let bytes: &[u8; FRONT] = self.bytes.as_ref().first_chunk().unwrap();
-        [0, 8, 16].map(|at| planes::word(bytes, WORDS + at))
+    fn word(&self, at: usize) -> u64 {
+        let front: &[u8; FRONT] = self.bytes.as_ref().first_chunk().unwrap();
+        planes::word(front, WORDS + at)
     }
 }
 
@@ -251,21 +248,12 @@ impl Bin<'_, &mut [u8]> {
         isa.set(&mut self.planes_mut()[remainder_planes..], slot, tag >> in_row);
     }
 
-    /// Adds an entry to a bin that is not full. `head` is not written back.
+    /// Adds an entry at the start of its run, in a bin that is not full. The words stay as they are.
     #[inline(always)]
-    pub(super) fn insert<I: Isa>(
-        &mut self,
-        isa: I,
-        head: &mut Head,
-        bucket: u32,
-        run: Run,
-        remainder: u64,
-        tag: u64,
-    ) {
+    pub(super) fn insert<I: Isa>(&mut self, isa: I, run: Run, remainder: u64, tag: u64) {
         let value = remainder | tag << self.layout.remainder_bits;
         isa.open_byte(self.row_mut(), run.first, value as u8);
         isa.insert(self.planes_mut(), 1 << run.first, value >> ROW_BITS);
-        head.open(bucket, run);
     }
 
     /// Makes room in the slots of `guests`, all at once. `head` has it already.
@@ -316,12 +304,12 @@ impl Bin<'_, &mut [u8]> {
         planes::set_word(bytes, WORDS + 8 + high_bytes, last as u64);
     }
 
-    /// Writes back a head whose only change is one more entry of `bucket`.
+    /// Writes into the words that `bucket`, which had this run, has one more entry.
     #[inline(always)]
-    pub(super) fn set_opened(&mut self, head: &Head, bucket: u32) {
+    pub(super) fn open(&mut self, ends: u64, bucket: u32, run: Run) {
         let bit = bucket + THRESHOLD_BITS;
         let bytes: &mut [u8; FRONT] = self.bytes.first_chunk_mut().unwrap();
-        planes::set_word(bytes, WORDS, head.ends);
+        planes::set_word(bytes, WORDS, run.open(ends));
         bytes[WORDS + 8 + bit as usize / 8 % 16] |= 1 << (bit % 8);
     }
 

@@ -1,9 +1,24 @@
 //! The words of a bin that say which slots belong to which bucket.
 
-use super::bins::{SLOTS, THRESHOLD_BITS};
+use super::bins::{NOBODY, SLOTS, THRESHOLD_BITS};
 use crate::bits::{Isa, planes};
 
-/// The words of a bin that say who lives where.
+/// The words as one bucket sees them: what a lookup needs, without taking the words apart.
+///
+/// A lookup waits for memory, and whatever waits with it is in the way of the next lookup. So
+/// everything that follows from the bucket alone is done beforehand, and little afterwards.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct View {
+    pub(super) bucket: u32,
+    pub(super) ends: u64,
+    /// The first word with buckets; below them, the threshold.
+    pub(super) first: u64,
+    /// The word with this bucket, which may be the first one. Of the upper bits, some may be something
+    /// else.
+    pub(super) own: u64,
+}
+
+/// The words taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     /// Bit b + 7: bucket b has entries. As many bits are set as in `ends`.
@@ -30,9 +45,60 @@ impl Run {
     pub(super) fn slots(&self) -> u64 {
         self.members.unbounded_shl(self.first)
     }
+
+    /// The ends of a bin, with one more entry at the start of this run.
+    #[inline(always)]
+    pub(super) fn open(&self, ends: u64) -> u64 {
+        planes::open(ends, 1 << self.first, u64::from(self.members == 0))
+    }
+}
+
+impl View {
+    /// In which of the two words with buckets a bucket is.
+    #[inline(always)]
+    pub(super) fn word_of(bucket: u32) -> usize {
+        (bucket + THRESHOLD_BITS) as usize / 64 % 2
+    }
+
+    /// True if entries of the bucket may live elsewhere.
+    #[inline(always)]
+    pub(super) fn overflows(&self) -> bool {
+        // The bucket is not below the threshold, which is stored inverted.
+        self.first as u32 & NOBODY >= NOBODY - self.bucket
+    }
+
+    #[inline(always)]
+    pub(super) fn is_full(&self) -> bool {
+        self.ends >> (SLOTS - 1) != 0
+    }
+
+    #[inline(always)]
+    pub(super) fn run<I: Isa>(&self, isa: I) -> Run {
+        const BUCKETS: u64 = !(NOBODY as u64);
+        let second = (Self::word_of(self.bucket) as u64).wrapping_neg();
+        let bit = (self.bucket + THRESHOLD_BITS) % 64;
+        // The own word is counted up to the bucket, the first one as well if it is another.
+        let below = ((1 << bit) - 1) & (second | BUCKETS);
+        let rank = (self.own & below).count_ones() + (self.first & second & BUCKETS).count_ones();
+        let occupied = self.own >> bit & 1;
+        // Rank 64 happens only beyond the last bucket of a full bin; nobody uses the answer then.
+        let starts = self.ends << 1 | 1;
+        let first = isa.deposit(1u64.wrapping_shl(rank), starts).trailing_zeros();
+        // Up to the lowest end from the first slot on. Without one, the bucket is not occupied.
+        let ends = self.ends.wrapping_shr(first);
+        let members = (ends ^ ends.wrapping_sub(1)) & occupied.wrapping_neg();
+        Run { first, members }
+    }
 }
 
 impl Head {
+    #[inline(always)]
+    pub(super) fn run<I: Isa>(&self, isa: I, bucket: u32) -> Run {
+        let [first, second] = self.occupied;
+        let own = if View::word_of(bucket) == 0 { first } else { second };
+        View { bucket, ends: self.ends, first, own }.run(isa)
+    }
+
     #[inline(always)]
     pub(super) fn count(&self) -> u32 {
         SLOTS - self.ends.leading_zeros()
@@ -42,24 +108,6 @@ impl Head {
     #[inline(always)]
     pub(super) fn used(&self) -> u64 {
         u64::MAX.unbounded_shr(self.ends.leading_zeros())
-    }
-
-    #[inline(always)]
-    pub(super) fn run<I: Isa>(&self, isa: I, bucket: u32) -> Run {
-        let [low, high] = self.occupied;
-        let bit = bucket + THRESHOLD_BITS;
-        // One of the two words is counted up to the bucket, the other whole or not at all.
-        let (word, before) = if bit >= 64 { (high, low) } else { (low, 0) };
-        let below = (1 << (bit % 64)) - 1u64;
-        let rank = (word & below).count_ones() + before.count_ones();
-        let occupied = word >> (bit % 64) & 1;
-        // Rank 64 happens only beyond the last bucket of a full bin; nobody uses the answer then.
-        let starts = self.ends << 1 | 1;
-        let first = isa.deposit(1u64.wrapping_shl(rank), starts).trailing_zeros();
-        // Up to the lowest end from the first slot on. Without one, the bucket is not occupied.
-        let ends = self.ends.wrapping_shr(first);
-        let members = (ends ^ ends.wrapping_sub(1)) & occupied.wrapping_neg();
-        Run { first, members }
     }
 
     /// The buckets with entries, in order.
@@ -73,7 +121,7 @@ impl Head {
     /// Makes room for one more entry of `bucket` at the start of its run. The bin must not be full.
     #[inline(always)]
     pub(super) fn open(&mut self, bucket: u32, run: Run) {
-        self.ends = planes::open(self.ends, 1 << run.first, u64::from(run.members == 0));
+        self.ends = run.open(self.ends);
         let bit = bucket + THRESHOLD_BITS;
         let one = 1 << (bit % 64);
         self.occupied[0] |= if bit < 64 { one } else { 0 };
