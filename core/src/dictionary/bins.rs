@@ -5,8 +5,8 @@
 //! ```text
 //! row        the low 8 bits of every entry, in order of buckets      64 bytes
 //! ends       one bit per slot: the last of its bucket?              64 bits
-//! threshold  from this bucket up, somebody may live elsewhere        7 bits
 //! occupied   one bit per bucket: does anybody live in it?      57 to 121 bits
+//! threshold  from this bucket up, somebody may live elsewhere        7 bits, after 57 buckets
 //! planes     the other bits of the entries, one plane per bit
 //! ```
 //!
@@ -20,7 +20,7 @@
 
 use super::Shape;
 use super::backyard::Exile;
-use super::head::{Head, Run, View};
+use super::head::{FIRST_MASK, Head, Run, View, bit_of};
 use crate::bits::{Isa, NEAR, Records, Row, planes, prefetch, row};
 
 /// Slots in a bin: one per bit of a word.
@@ -48,6 +48,8 @@ pub(super) struct Layout {
     high_bytes: u8,
     /// The bits of a byte of the row that belong to the remainder.
     row_mask: u8,
+    /// The same for a part of the row; the last is zero.
+    near_masks: [u8; NEAR],
     stride: u16,
     pub(super) remainder_bits: usize,
     pub(super) tag_bits: usize,
@@ -61,11 +63,15 @@ impl Layout {
         // At least one plane, so that a bin has three words.
         let entry_bits = shape.remainder_bits + shape.tag_bits;
         let planes = if entry_bits > ROW_BITS as u32 { entry_bits - ROW_BITS as u32 } else { 1 };
+        let row_mask = (0xff_u32 >> above) as u8;
+        let mut near_masks = [row_mask; NEAR];
+        near_masks[NEAR - 1] = 0;
         Self {
             high,
             high_bytes: high_bytes as u8,
             stride: (WORDS as u32 + 16 + high_bytes + 8 * planes) as u16,
-            row_mask: (0xff_u32 >> above) as u8,
+            row_mask,
+            near_masks,
             remainder_bits: shape.remainder_bits as usize,
             tag_bits: shape.tag_bits as usize,
         }
@@ -138,8 +144,8 @@ impl<B: AsRef<[u8]>> Bin<'_, B> {
     pub(super) fn head(&self) -> Head {
         let [ends, first, second] = [0, 8, 16].map(|at| self.word(at));
         Head {
-            occupied: [first & !u64::from(NOBODY), second & self.layout.high],
-            threshold: !first as u32 & NOBODY,
+            occupied: [first & FIRST_MASK, second & self.layout.high],
+            threshold: NOBODY - (first >> FIRST_MASK.count_ones()) as u32,
             ends,
         }
     }
@@ -158,21 +164,20 @@ impl<B: AsRef<[u8]>> Bin<'_, B> {
         prefetch(self.bytes.as_ref(), 0);
     }
 
-    /// The members of a run that may have this remainder: looks at the row only, and only at the
-    /// beginning of a very long run.
+    /// The slots from the first of a run on whose byte in the row agrees with a remainder. One of the
+    /// slots always counts, so that very long runs are never denied anything.
     #[inline(always)]
     pub(super) fn candidates<I: Isa>(&self, isa: I, run: Run, remainder: u64) -> u64 {
-        let mask = self.layout.row_mask;
         // The words after the row are readable as well.
         let near: &[u8; NEAR] = self.bytes.as_ref()[run.first as usize..].first_chunk().unwrap();
-        let equal = isa.near_bytes_holding(near, mask, remainder as u8);
-        (equal | u64::MAX << NEAR) & run.members
+        isa.near_bytes_holding(near, &self.layout.near_masks, remainder as u8)
     }
 
-    /// True if a candidate has the whole remainder for certain.
+    /// True if the lowest candidate has the whole remainder for certain.
     #[inline(always)]
     pub(super) fn proves(&self, candidates: u64) -> bool {
-        self.layout.remainder_planes() == 0 && candidates & ((1 << NEAR) - 1) != 0
+        let last = 1 << (NEAR - 1);
+        self.layout.remainder_planes() == 0 && candidates != last
     }
 
     /// Of the slots of a run, the one with this remainder; at most one has it.
@@ -292,7 +297,7 @@ impl Bin<'_, &mut [u8]> {
     #[inline(always)]
     pub(super) fn set_head(&mut self, head: Head) {
         let [low, high] = head.occupied;
-        let low = low | u64::from(!head.threshold & NOBODY);
+        let low = low | u64::from(NOBODY - head.threshold) << FIRST_MASK.count_ones();
         // The bytes of the third word behind `occupied` are planes. Reading them to write them back
         // would wait for planes that were just stored, so the end of `occupied` is written by a
         // word that begins earlier.
@@ -307,7 +312,7 @@ impl Bin<'_, &mut [u8]> {
     /// Writes into the words that `bucket`, which had this run, has one more entry.
     #[inline(always)]
     pub(super) fn open(&mut self, ends: u64, bucket: u32, run: Run) {
-        let bit = bucket + THRESHOLD_BITS;
+        let bit = bit_of(bucket);
         let bytes: &mut [u8; FRONT] = self.bytes.first_chunk_mut().unwrap();
         planes::set_word(bytes, WORDS, run.open(ends));
         bytes[WORDS + 8 + bit as usize / 8 % 16] |= 1 << (bit % 8);

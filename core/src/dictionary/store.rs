@@ -181,11 +181,18 @@ impl Dictionary {
         let bin = self.bins.front(place.bin)?;
         bin.prefetch_row();
         let view = bin.view(place.bucket);
-        let candidates = bin.candidates(isa, view.run(isa), place.remainder);
-        if candidates != 0 || view.overflows() {
-            return bin.proves(candidates).then_some(true);
+        let run = view.run(isa);
+        let candidates = bin.candidates(isa, run, place.remainder);
+        let (reached, overflows) = (run.reaches(candidates), view.overflows());
+        if !reached && !overflows {
+            return Some(false);
         }
-        Some(false)
+        // An empty bucket looked at the next one's run. It learns that only here, because every step
+        // before the branch is one that all lookups wait for.
+        match reached && run.occupied {
+            true => bin.proves(candidates).then_some(true),
+            false => (!overflows).then_some(false),
+        }
     }
 
     /// Looks a place up and makes sure that it is stored, in one pass.
@@ -223,7 +230,8 @@ impl Dictionary {
         let view = bin.view(place.bucket);
         let run = view.run(isa);
         // One branch for all that is rare.
-        if (bin.candidates(isa, run, place.remainder) != 0) | view.overflows() | view.is_full() {
+        let perhaps = run.reaches(bin.candidates(isa, run, place.remainder)) & run.occupied;
+        if perhaps | view.overflows() | view.is_full() {
             return false;
         }
         bin.insert(isa, run, place.remainder, tag);
