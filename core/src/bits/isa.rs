@@ -178,7 +178,7 @@ mod tests {
             let near = row.first_chunk().unwrap();
             let mut masks = [mask; NEAR];
             masks[NEAR - 1] = 0;
-            let expected = holding % (1 << NEAR) | 1 << (NEAR - 1);
+            let expected = (holding % (1 << NEAR)) | (1 << (NEAR - 1));
             assert_eq!(isa.near_bytes_holding(near, &masks, value), expected);
             let kept = draw() | draw();
             let mut left: Vec<u8> =
