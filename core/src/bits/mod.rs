@@ -27,7 +27,7 @@ pub use row::{NEAR, Row};
 pub use scalar::Scalar;
 pub use strings::{
     BitReader, BitWriter, copy_bits, insert_bits_down, insert_bits_up, move_bits_up, read_bits,
-    write_bits,
+    read_bits_down, write_bits,
 };
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::Avx2;
