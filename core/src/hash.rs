@@ -42,6 +42,18 @@ impl Hashing {
     #[inline]
     pub fn hash(&self, key: &[u8]) -> u64 {
         match self {
+            Hashing::Fast(seed) => match key.try_into() {
+                Ok(number) => xxh3_of_number(u64::from_le_bytes(number), seed.0),
+                Err(_) => self.hash_of_any_length(key),
+            },
+            Hashing::Keyed(_) => self.hash_of_any_length(key),
+        }
+    }
+
+    /// Out of line, so that the short way above is short enough for the caller's loop.
+    #[inline(never)]
+    fn hash_of_any_length(&self, key: &[u8]) -> u64 {
+        match self {
             Hashing::Fast(seed) => xxh3_64_with_seed(key, seed.0),
             Hashing::Keyed(secret) => SipHasher24::new_with_key(secret).hash(key),
         }
@@ -68,6 +80,22 @@ impl std::fmt::Debug for Hashing {
             Hashing::Keyed(_) => f.write_str("Keyed(..)"),
         }
     }
+}
+
+/// XXH3 of the eight bytes of a number, in a third of the instructions: numbers are the most common
+/// keys, and a loop over them keeps what depends on the seed alone.
+#[inline]
+fn xxh3_of_number(number: u64, seed: u64) -> u64 {
+    /// Eight bytes of the standard secret, and the eight after them, combined.
+    const SECRET: u64 = 0x1cad_21f7_2c81_017c ^ 0xdb97_9083_e96d_d4de;
+    const FACTOR: u64 = 0x9fb2_1c65_1e98_df25;
+    let seed = seed ^ u64::from((seed as u32).swap_bytes()) << 32;
+    let mut x = number.rotate_left(32) ^ SECRET.wrapping_sub(seed);
+    x ^= x.rotate_left(49) ^ x.rotate_left(24);
+    x = x.wrapping_mul(FACTOR);
+    x ^= (x >> 35) + size_of::<u64>() as u64;
+    x = x.wrapping_mul(FACTOR);
+    x ^ x >> 28
 }
 
 /// Splits `hash` into an index below `bound` and the bits that remain.
@@ -116,6 +144,15 @@ mod tests {
         assert_eq!(remix(0, 0), PINNED[4]);
         assert_eq!(remix(u64::MAX, 3), PINNED[5]);
         assert_eq!(Hashing::Keyed(KEY).structure_seed(), Seed(PINNED[6]));
+    }
+
+    #[test]
+    fn numbers_hash_like_their_bytes() {
+        for i in 0..1000 {
+            let (number, seed) = (remix(i, 1), remix(i, 2) >> (i % 64));
+            let expected = xxh3_64_with_seed(&number.to_le_bytes(), seed);
+            assert_eq!(Hashing::Fast(Seed(seed)).hash(&number.to_le_bytes()), expected);
+        }
     }
 
     const PINNED: [u64; 7] = [

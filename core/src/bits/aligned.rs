@@ -1,7 +1,10 @@
 //! Memory that begins on a cache line.
+#![allow(unsafe_code)]
 
 use super::prefetch::prefetch;
 use std::ops::Range;
+use std::ptr::NonNull;
+use std::slice;
 
 /// Bytes in a cache line.
 pub const LINE_BYTES: usize = 64;
@@ -12,20 +15,27 @@ pub const LINE_BYTES: usize = 64;
 /// servers that load us as a module hand out memory of lesser alignment than requested, and a type
 /// that claims more would be undefined behaviour there.
 pub struct Aligned<T> {
-    /// The items, with room for less than a line before and after them together.
-    items: Vec<T>,
-    /// Items before the first.
-    offset: usize,
+    /// Where the items are: in `memory`, which nobody else looks at.
+    start: NonNull<T>,
+    len: usize,
+    /// Owns the items, with room for less than a line before and after them together.
+    memory: Vec<T>,
 }
+
+// SAFETY: the pointer is into memory that this owns, like the vector itself.
+unsafe impl<T: Send> Send for Aligned<T> {}
+// SAFETY: shared access reads only.
+unsafe impl<T: Sync> Sync for Aligned<T> {}
 
 impl<T: Copy + Default> Aligned<T> {
     /// This many items with the default value. `T` is an unsigned integer: a larger item could not
     /// begin on a line wherever the allocator puts it.
     pub fn new(len: usize) -> Self {
-        let items = vec![T::default(); len + Self::SPARE];
-        let address = items.as_ptr().addr();
-        let offset = (address.next_multiple_of(LINE_BYTES) - address) / size_of::<T>();
-        Self { items, offset }
+        let mut memory = vec![T::default(); len + Self::SPARE];
+        let address = memory.as_ptr().addr();
+        let before = (address.next_multiple_of(LINE_BYTES) - address) / size_of::<T>();
+        let start = NonNull::from(&mut memory[before..][..len]).cast();
+        Self { start, len, memory }
     }
 
     /// Bytes on the heap for this many items.
@@ -36,50 +46,45 @@ impl<T: Copy + Default> Aligned<T> {
     /// All items.
     #[inline(always)]
     pub fn as_slice(&self) -> &[T] {
-        &self.items[self.offset..][..self.items.len() - Self::SPARE]
+        // SAFETY: so many items begin there, they live as long as `memory`, and `self` is borrowed.
+        unsafe { slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 
     /// All items, to write.
     #[inline(always)]
     pub fn as_mut_slice(&mut self) -> &mut [T] {
-        let len = self.items.len() - Self::SPARE;
-        &mut self.items[self.offset..][..len]
+        // SAFETY: as above, and `self` is borrowed by nobody else.
+        unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 
     /// One item.
     #[inline(always)]
     pub fn item(&self, index: usize) -> T {
-        self.items[self.offset + index]
+        self.as_slice()[index]
     }
 
     /// One item, to write.
     #[inline(always)]
     pub fn item_mut(&mut self, index: usize) -> &mut T {
-        &mut self.items[self.offset + index]
+        &mut self.as_mut_slice()[index]
     }
 
-    /// The items of a range. One check instead of the two of a range of [`as_slice`](Self::as_slice).
+    /// The items of a range.
     #[inline(always)]
     pub fn range(&self, range: Range<usize>) -> &[T] {
-        &self.items[self.offset + range.start..self.offset + range.end]
+        &self.as_slice()[range]
     }
 
     /// The items of a range, to write.
     #[inline(always)]
     pub fn range_mut(&mut self, range: Range<usize>) -> &mut [T] {
-        &mut self.items[self.offset + range.start..self.offset + range.end]
-    }
-
-    /// So many items from one on.
-    #[inline(always)]
-    pub fn chunk<const N: usize>(&self, start: usize) -> &[T; N] {
-        self.items[self.offset + start..].first_chunk().unwrap()
+        &mut self.as_mut_slice()[range]
     }
 
     /// Asks for the cache line of an item, which need not exist.
     #[inline(always)]
     pub fn prefetch(&self, index: usize) {
-        prefetch(&self.items, self.offset.wrapping_add(index));
+        prefetch(self.as_slice(), index);
     }
 
     const SPARE: usize = LINE_BYTES / size_of::<T>() - 1;
@@ -95,7 +100,7 @@ impl<T: Copy + Default> Clone for Aligned<T> {
 
 impl<T: Copy + Default> std::fmt::Debug for Aligned<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Aligned({})", self.as_slice().len())
+        write!(f, "Aligned({} of {})", self.len, self.memory.len())
     }
 }
 

@@ -52,8 +52,9 @@ pub trait Isa: Copy {
     /// The slots whose byte is `value` where `mask` is set; `value` has no other bits.
     fn bytes_holding(self, row: &Row, mask: u8, value: u8) -> u64;
 
-    /// The same for a part of a row.
-    fn near_bytes_holding(self, bytes: &[u8; NEAR], mask: u8, value: u8) -> u64;
+    /// The same for a part of a row with its own masks. The last of them is zero, and its slot counts
+    /// as one of those that hold the value.
+    fn near_bytes_holding(self, bytes: &[u8; NEAR], masks: &[u8; NEAR], value: u8) -> u64;
 
     /// Whether all bits of `mask` are set in `block`.
     fn covers(self, block: &[u64; 4], mask: &[u64; 4]) -> bool;
@@ -175,7 +176,10 @@ mod tests {
                 row.iter().rev().fold(0, |set, byte| set << 1 | u64::from(byte & mask == value));
             assert_eq!(isa.bytes_holding(&row, mask, value), holding);
             let near = row.first_chunk().unwrap();
-            assert_eq!(isa.near_bytes_holding(near, mask, value), holding % (1 << NEAR));
+            let mut masks = [mask; NEAR];
+            masks[NEAR - 1] = 0;
+            let expected = (holding % (1 << NEAR)) | (1 << (NEAR - 1));
+            assert_eq!(isa.near_bytes_holding(near, &masks, value), expected);
             let kept = draw() | draw();
             let mut left: Vec<u8> =
                 (0..64).filter(|slot| kept >> slot & 1 == 1).map(|slot| row[slot]).collect();

@@ -6,6 +6,7 @@ mod lines;
 mod packed;
 pub(crate) mod planes;
 mod prefetch;
+mod records;
 pub(crate) mod row;
 mod scalar;
 mod strings;
@@ -21,11 +22,12 @@ pub use lines::{LINE_WORDS, Lines};
 pub use packed::Packed;
 pub use planes::Plane;
 pub use prefetch::prefetch;
+pub use records::Records;
 pub use row::{NEAR, Row};
 pub use scalar::Scalar;
 pub use strings::{
     BitReader, BitWriter, copy_bits, insert_bits_down, insert_bits_up, move_bits_up, read_bits,
-    write_bits,
+    read_bits_down, write_bits,
 };
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::Avx2;

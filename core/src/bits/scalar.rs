@@ -88,8 +88,10 @@ impl Isa for Scalar {
     }
 
     #[inline(always)]
-    fn near_bytes_holding(self, bytes: &[u8; NEAR], mask: u8, value: u8) -> u64 {
-        holding(bytes, mask, value)
+    fn near_bytes_holding(self, bytes: &[u8; NEAR], masks: &[u8; NEAR], value: u8) -> u64 {
+        let wanted = |(&byte, &mask): (&u8, &u8)| u64::from(byte & mask == value);
+        let pairs = bytes.iter().zip(masks).rev();
+        pairs.fold(0, |set, pair| set << 1 | wanted(pair)) | 1 << (NEAR - 1)
     }
 
     #[inline(always)]

@@ -12,9 +12,26 @@
 pub fn read_bits(words: &[u64], position: usize, count: u32) -> u64 {
     debug_assert!(count <= 64);
     let (word, shift) = (position / 64, (position % 64) as u32);
+    // The later one first, so that one check is enough.
+    let (high, low) = (words[word + 1], words[word]);
     // Shifting by 64 - shift in two steps, because shift may be 0.
-    let bits = words[word] >> shift | (words[word + 1] << 1) << (63 - shift);
+    let bits = low >> shift | (high << 1) << (63 - shift);
     bits & mask(count)
+}
+
+/// The 64 bits that begin `position` bits below the end of the words, from there down.
+///
+/// # Panics
+///
+/// If the word before the one that holds the first of them is not there: keep a spare one.
+#[inline]
+pub fn read_bits_down(words: &[u64], position: usize) -> u64 {
+    let (before, shift) = (position / 64, (position % 64) as u32);
+    // Both words by one check.
+    let &[.., low, high] = &words[..words.len().saturating_sub(before)] else {
+        panic!("no word {before} before the last")
+    };
+    high << shift | low >> 1 >> (63 - shift)
 }
 
 /// Replaces the `count` bits from `position` on, at most 64; higher bits of `value` are ignored.

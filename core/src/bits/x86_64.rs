@@ -80,9 +80,9 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
-    fn near_bytes_holding(self, bytes: &[u8; NEAR], mask: u8, value: u8) -> u64 {
+    fn near_bytes_holding(self, bytes: &[u8; NEAR], masks: &[u8; NEAR], value: u8) -> u64 {
         // SAFETY: `self` exists only if AVX2 was detected.
-        unsafe { near_bytes_holding(bytes, mask, value) }
+        unsafe { near_bytes_holding(bytes, masks, value) }
     }
 
     #[inline(always)]

@@ -51,13 +51,21 @@ pub(super) fn bytes_holding(row: &Row, mask: u8, value: u8) -> u64 {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn near_bytes_holding(bytes: &[u8; NEAR], mask: u8, value: u8) -> u64 {
-    // SAFETY: these are 16 readable bytes; the load may be unaligned.
-    let bytes = unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) };
-    let wanted = _mm_set1_epi8(value as i8);
-    let equal = _mm_cmpeq_epi8(_mm_and_si128(bytes, _mm_set1_epi8(mask as i8)), wanted);
+pub(super) fn near_bytes_holding(bytes: &[u8; NEAR], masks: &[u8; NEAR], value: u8) -> u64 {
+    let [bytes, masks, all_but_last] = [bytes, masks, &ALL_BUT_LAST].map(|bytes| {
+        // SAFETY: these are 16 readable bytes; the load may be unaligned.
+        unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+    });
+    let wanted = _mm_and_si128(_mm_set1_epi8(value as i8), all_but_last);
+    let equal = _mm_cmpeq_epi8(_mm_and_si128(bytes, masks), wanted);
     _mm_movemask_epi8(equal) as u64
 }
+
+static ALL_BUT_LAST: [u8; NEAR] = {
+    let mut bytes = [u8::MAX; NEAR];
+    bytes[NEAR - 1] = 0;
+    bytes
+};
 
 /// Half a row from `at` on.
 #[inline]

@@ -5,8 +5,8 @@
 //! ```text
 //! row        the low 8 bits of every entry, in order of buckets      64 bytes
 //! ends       one bit per slot: the last of its bucket?              64 bits
-//! threshold  from this bucket up, somebody may live elsewhere        7 bits
 //! occupied   one bit per bucket: does anybody live in it?      57 to 121 bits
+//! threshold  from this bucket up, somebody may live elsewhere        7 bits, after 57 buckets
 //! planes     the other bits of the entries, one plane per bit
 //! ```
 //!
@@ -20,9 +20,8 @@
 
 use super::Shape;
 use super::backyard::Exile;
-use super::head::{Head, Run};
-use crate::bits::{Aligned, Isa, NEAR, Row, planes, prefetch, row};
-use std::ops::Range;
+use super::head::{FIRST_MASK, Head, Run, View, bit_of};
+use crate::bits::{Isa, NEAR, Records, Row, planes, prefetch, row};
 
 /// Slots in a bin: one per bit of a word.
 pub(super) const SLOTS: u32 = u64::BITS;
@@ -49,6 +48,8 @@ pub(super) struct Layout {
     high_bytes: u8,
     /// The bits of a byte of the row that belong to the remainder.
     row_mask: u8,
+    /// The same for a part of the row; the last is zero.
+    near_masks: [u8; NEAR],
     stride: u16,
     pub(super) remainder_bits: usize,
     pub(super) tag_bits: usize,
@@ -62,11 +63,15 @@ impl Layout {
         // At least one plane, so that a bin has three words.
         let entry_bits = shape.remainder_bits + shape.tag_bits;
         let planes = if entry_bits > ROW_BITS as u32 { entry_bits - ROW_BITS as u32 } else { 1 };
+        let row_mask = (0xff_u32 >> above) as u8;
+        let mut near_masks = [row_mask; NEAR];
+        near_masks[NEAR - 1] = 0;
         Self {
             high,
             high_bytes: high_bytes as u8,
             stride: (WORDS as u32 + 16 + high_bytes + 8 * planes) as u16,
-            row_mask: (0xff_u32 >> above) as u8,
+            row_mask,
+            near_masks,
             remainder_bits: shape.remainder_bits as usize,
             tag_bits: shape.tag_bits as usize,
         }
@@ -95,44 +100,35 @@ impl Layout {
     const fn row_tag_bits(&self) -> usize {
         ROW_BITS.saturating_sub(self.remainder_bits)
     }
-
-    #[inline(always)]
-    pub(super) fn bytes_of(&self, bin: usize) -> Range<usize> {
-        let start = bin * self.stride();
-        start..start + self.stride()
-    }
 }
 
 /// All bins, one after the other, without gaps.
 #[derive(Debug, Clone)]
 pub(super) struct Bins {
     pub(super) layout: Layout,
-    pub(super) bytes: Aligned<u8>,
+    pub(super) records: Records<FRONT>,
 }
 
 impl Bins {
     pub(super) fn new(shape: &Shape) -> Self {
         let layout = Layout::new(shape);
-        Self { layout, bytes: Aligned::new(layout.stride() * shape.bins) }
+        Self { layout, records: Records::new(shape.bins, layout.stride) }
     }
 
     #[inline(always)]
     pub(super) fn get(&self, bin: usize) -> Bin<'_, &[u8]> {
-        let Self { layout, bytes } = self;
-        Bin { layout, bytes: bytes.range(layout.bytes_of(bin)) }
+        Bin { layout: &self.layout, bytes: self.records.get(bin) }
     }
 
     /// The row and the words of a bin: enough to say of most keys that they are not there.
     #[inline(always)]
-    pub(super) fn front(&self, bin: usize) -> Bin<'_, &[u8; FRONT]> {
-        let Self { layout, bytes } = self;
-        Bin { layout, bytes: bytes.chunk(bin * layout.stride()) }
+    pub(super) fn front(&self, bin: usize) -> Option<Bin<'_, &[u8; FRONT]>> {
+        Some(Bin { layout: &self.layout, bytes: self.records.front(bin)? })
     }
 
     #[inline(always)]
     pub(super) fn get_mut(&mut self, bin: usize) -> Bin<'_, &mut [u8]> {
-        let Self { layout, bytes } = self;
-        Bin { layout, bytes: bytes.range_mut(layout.bytes_of(bin)) }
+        Bin { layout: &self.layout, bytes: self.records.get_mut(bin) }
     }
 }
 
@@ -146,12 +142,19 @@ pub(super) struct Bin<'a, B> {
 impl<B: AsRef<[u8]>> Bin<'_, B> {
     #[inline(always)]
     pub(super) fn head(&self) -> Head {
-        let [ends, low, high] = self.words();
+        let [ends, first, second] = [0, 8, 16].map(|at| self.word(at));
         Head {
-            occupied: [low & !u64::from(NOBODY), high & self.layout.high],
-            threshold: !low as u32 & NOBODY,
+            occupied: [first & FIRST_MASK, second & self.layout.high],
+            threshold: NOBODY - (first >> FIRST_MASK.count_ones()) as u32,
             ends,
         }
+    }
+
+    /// The words as a bucket sees them.
+    #[inline(always)]
+    pub(super) fn view(&self, bucket: u32) -> View {
+        let own = self.word(8 + 8 * View::word_of(bucket));
+        View { bucket, ends: self.word(0), first: self.word(8), own }
     }
 
     /// Asks for the row. Which part of it is needed is known after the words have come; it should be
@@ -161,21 +164,20 @@ impl<B: AsRef<[u8]>> Bin<'_, B> {
         prefetch(self.bytes.as_ref(), 0);
     }
 
-    /// The members of a run that may have this remainder: looks at the row only, and only at the
-    /// beginning of a very long run.
+    /// The slots from the first of a run on whose byte in the row agrees with a remainder. One of the
+    /// slots always counts, so that very long runs are never denied anything.
     #[inline(always)]
     pub(super) fn candidates<I: Isa>(&self, isa: I, run: Run, remainder: u64) -> u64 {
-        let mask = self.layout.row_mask;
         // The words after the row are readable as well.
         let near: &[u8; NEAR] = self.bytes.as_ref()[run.first as usize..].first_chunk().unwrap();
-        let equal = isa.near_bytes_holding(near, mask, remainder as u8);
-        (equal | u64::MAX << NEAR) & run.members
+        isa.near_bytes_holding(near, &self.layout.near_masks, remainder as u8)
     }
 
-    /// True if a candidate has the whole remainder for certain.
+    /// True if the lowest candidate has the whole remainder for certain.
     #[inline(always)]
     pub(super) fn proves(&self, candidates: u64) -> bool {
-        self.layout.remainder_planes() == 0 && candidates & ((1 << NEAR) - 1) != 0
+        let last = 1 << (NEAR - 1);
+        self.layout.remainder_planes() == 0 && candidates != last
     }
 
     /// Of the slots of a run, the one with this remainder; at most one has it.
@@ -230,11 +232,11 @@ impl<B: AsRef<[u8]>> Bin<'_, B> {
         planes::of(&self.bytes.as_ref()[self.layout.planes()..])
     }
 
-    /// The first three words; no bin is shorter. Of the third, a part may be planes.
+    /// A word after the row; no bin has less than three. Of the third, a part may be planes.
     #[inline(always)]
-    fn words(&self) -> [u64; 3] {
-        let bytes: &[u8; FRONT] = self.bytes.as_ref().first_chunk().unwrap();
-        [0, 8, 16].map(|at| planes::word(bytes, WORDS + at))
+    fn word(&self, at: usize) -> u64 {
+        let front: &[u8; FRONT] = self.bytes.as_ref().first_chunk().unwrap();
+        planes::word(front, WORDS + at)
     }
 }
 
@@ -251,21 +253,12 @@ impl Bin<'_, &mut [u8]> {
         isa.set(&mut self.planes_mut()[remainder_planes..], slot, tag >> in_row);
     }
 
-    /// Adds an entry to a bin that is not full. `head` is not written back.
+    /// Adds an entry at the start of its run, in a bin that is not full. The words stay as they are.
     #[inline(always)]
-    pub(super) fn insert<I: Isa>(
-        &mut self,
-        isa: I,
-        head: &mut Head,
-        bucket: u32,
-        run: Run,
-        remainder: u64,
-        tag: u64,
-    ) {
+    pub(super) fn insert<I: Isa>(&mut self, isa: I, run: Run, remainder: u64, tag: u64) {
         let value = remainder | tag << self.layout.remainder_bits;
         isa.open_byte(self.row_mut(), run.first, value as u8);
         isa.insert(self.planes_mut(), 1 << run.first, value >> ROW_BITS);
-        head.open(bucket, run);
     }
 
     /// Makes room in the slots of `guests`, all at once. `head` has it already.
@@ -304,7 +297,7 @@ impl Bin<'_, &mut [u8]> {
     #[inline(always)]
     pub(super) fn set_head(&mut self, head: Head) {
         let [low, high] = head.occupied;
-        let low = low | u64::from(!head.threshold & NOBODY);
+        let low = low | u64::from(NOBODY - head.threshold) << FIRST_MASK.count_ones();
         // The bytes of the third word behind `occupied` are planes. Reading them to write them back
         // would wait for planes that were just stored, so the end of `occupied` is written by a
         // word that begins earlier.
@@ -316,12 +309,12 @@ impl Bin<'_, &mut [u8]> {
         planes::set_word(bytes, WORDS + 8 + high_bytes, last as u64);
     }
 
-    /// Writes back a head whose only change is one more entry of `bucket`.
+    /// Writes into the words that `bucket`, which had this run, has one more entry.
     #[inline(always)]
-    pub(super) fn set_opened(&mut self, head: &Head, bucket: u32) {
-        let bit = bucket + THRESHOLD_BITS;
+    pub(super) fn open(&mut self, ends: u64, bucket: u32, run: Run) {
+        let bit = bit_of(bucket);
         let bytes: &mut [u8; FRONT] = self.bytes.first_chunk_mut().unwrap();
-        planes::set_word(bytes, WORDS, head.ends);
+        planes::set_word(bytes, WORDS, run.open(ends));
         bytes[WORDS + 8 + bit as usize / 8 % 16] |= 1 << (bit % 8);
     }
 

@@ -1,12 +1,27 @@
 //! The words of a bin that say which slots belong to which bucket.
 
-use super::bins::{SLOTS, THRESHOLD_BITS};
+use super::bins::{NOBODY, SLOTS, THRESHOLD_BITS};
 use crate::bits::{Isa, planes};
 
-/// The words of a bin that say who lives where.
+/// The words as one bucket sees them: what a lookup needs, without taking the words apart.
+///
+/// A lookup waits for memory, and whatever waits with it is in the way of the next lookup. So
+/// everything that follows from the bucket alone is done beforehand, and little afterwards.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct View {
+    pub(super) bucket: u32,
+    pub(super) ends: u64,
+    /// The first word with buckets; above them, the threshold.
+    pub(super) first: u64,
+    /// The word with this bucket, which may be the first one. Of the upper bits, some may be something
+    /// else.
+    pub(super) own: u64,
+}
+
+/// The words taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
-    /// Bit b + 7: bucket b has entries. As many bits are set as in `ends`.
+    /// The [bit](bit_of) of bucket b: it has entries. As many bits are set as in `ends`.
     pub(super) occupied: [u64; 2],
     /// Entries of smaller buckets are all in this bin. Stored inverted, so that zeroed memory is an
     /// empty bin.
@@ -20,19 +35,97 @@ pub(super) struct Head {
 pub(super) struct Run {
     /// The first slot, or where it would be; 64 beyond the last slot of a full bin.
     pub(super) first: u32,
-    /// All its slots, counted from the first: as many low bits.
-    pub(super) members: u64,
+    /// The ends from the first slot on; its own is the lowest, or that of the next bucket if it is
+    /// empty.
+    pub(super) ends: u64,
+    /// Whether it has slots.
+    pub(super) occupied: bool,
+}
+
+/// Buckets of the first word; the threshold is above them.
+const FIRST_BUCKETS: u32 = u64::BITS - THRESHOLD_BITS;
+/// Their bits.
+pub(super) const FIRST_MASK: u64 = u64::MAX >> THRESHOLD_BITS;
+
+/// The bit of a bucket in the two words.
+#[inline(always)]
+pub(super) fn bit_of(bucket: u32) -> u32 {
+    bucket + if bucket < FIRST_BUCKETS { 0 } else { THRESHOLD_BITS }
+}
+
+/// The bucket that has a bit.
+#[inline(always)]
+fn bucket_of(bit: u32) -> u32 {
+    if bit < u64::BITS { bit } else { bit - THRESHOLD_BITS }
 }
 
 impl Run {
     /// All its slots.
     #[inline(always)]
     pub(super) fn slots(&self) -> u64 {
-        self.members.unbounded_shl(self.first)
+        if !self.occupied {
+            return 0;
+        }
+        (self.ends ^ self.ends.wrapping_sub(1)).unbounded_shl(self.first)
+    }
+
+    /// True if the slot of the lowest bit of `slots`, counted from the first, belongs to the run, or to
+    /// the next one if this is empty. `slots` is not zero.
+    #[inline(always)]
+    pub(super) fn reaches(&self, slots: u64) -> bool {
+        // Beyond the last run there are no ends, and nothing is reached.
+        slots & slots.wrapping_neg() <= self.ends & self.ends.wrapping_neg()
+    }
+
+    /// The ends of a bin, with one more entry at the start of this run.
+    #[inline(always)]
+    pub(super) fn open(&self, ends: u64) -> u64 {
+        planes::open(ends, 1 << self.first, u64::from(!self.occupied))
+    }
+}
+
+impl View {
+    /// In which of the two words with buckets a bucket is.
+    #[inline(always)]
+    pub(super) fn word_of(bucket: u32) -> usize {
+        usize::from(bucket >= FIRST_BUCKETS)
+    }
+
+    /// True if entries of the bucket may live elsewhere.
+    #[inline(always)]
+    pub(super) fn overflows(&self) -> bool {
+        // The bucket is not below the threshold, which is stored inverted. What is below it in the
+        // word makes no difference.
+        self.first >= u64::from(NOBODY - self.bucket) << FIRST_BUCKETS
+    }
+
+    #[inline(always)]
+    pub(super) fn is_full(&self) -> bool {
+        self.ends >> (SLOTS - 1) != 0
+    }
+
+    #[inline(always)]
+    pub(super) fn run<I: Isa>(&self, isa: I) -> Run {
+        let second = (Self::word_of(self.bucket) as u64).wrapping_neg();
+        let bit = bit_of(self.bucket) % 64;
+        // The own word is counted up to the bucket, the first one as well if it is another.
+        let (below, before) = ((1 << bit) - 1, second >> THRESHOLD_BITS);
+        let rank = (self.own & below).count_ones() + (self.first & before).count_ones();
+        // Rank 64 happens only beyond the last bucket of a full bin; nobody uses the answer then.
+        let starts = self.ends << 1 | 1;
+        let first = isa.deposit(1u64.wrapping_shl(rank), starts).trailing_zeros();
+        Run { first, ends: self.ends.wrapping_shr(first), occupied: self.own >> bit & 1 != 0 }
     }
 }
 
 impl Head {
+    #[inline(always)]
+    pub(super) fn run<I: Isa>(&self, isa: I, bucket: u32) -> Run {
+        let [first, second] = self.occupied;
+        let own = if View::word_of(bucket) == 0 { first } else { second };
+        View { bucket, ends: self.ends, first, own }.run(isa)
+    }
+
     #[inline(always)]
     pub(super) fn count(&self) -> u32 {
         SLOTS - self.ends.leading_zeros()
@@ -44,37 +137,18 @@ impl Head {
         u64::MAX.unbounded_shr(self.ends.leading_zeros())
     }
 
-    #[inline(always)]
-    pub(super) fn run<I: Isa>(&self, isa: I, bucket: u32) -> Run {
-        let [low, high] = self.occupied;
-        let bit = bucket + THRESHOLD_BITS;
-        // One of the two words is counted up to the bucket, the other whole or not at all.
-        let (word, before) = if bit >= 64 { (high, low) } else { (low, 0) };
-        let below = (1 << (bit % 64)) - 1u64;
-        let rank = (word & below).count_ones() + before.count_ones();
-        let occupied = word >> (bit % 64) & 1;
-        // Rank 64 happens only beyond the last bucket of a full bin; nobody uses the answer then.
-        let starts = self.ends << 1 | 1;
-        let first = isa.deposit(1u64.wrapping_shl(rank), starts).trailing_zeros();
-        // Up to the lowest end from the first slot on. Without one, the bucket is not occupied.
-        let ends = self.ends.wrapping_shr(first);
-        let members = (ends ^ ends.wrapping_sub(1)) & occupied.wrapping_neg();
-        Run { first, members }
-    }
-
     /// The buckets with entries, in order.
     pub(super) fn buckets(&self) -> impl Iterator<Item = u32> + use<> {
         let [low, high] = self.occupied;
         let occupied = u128::from(high) << 64 | u128::from(low);
-        (0..128 - THRESHOLD_BITS)
-            .filter(move |bucket| occupied >> (bucket + THRESHOLD_BITS) & 1 == 1)
+        (0..128 - THRESHOLD_BITS).filter(move |&bucket| occupied >> bit_of(bucket) & 1 == 1)
     }
 
     /// Makes room for one more entry of `bucket` at the start of its run. The bin must not be full.
     #[inline(always)]
     pub(super) fn open(&mut self, bucket: u32, run: Run) {
-        self.ends = planes::open(self.ends, 1 << run.first, u64::from(run.members == 0));
-        let bit = bucket + THRESHOLD_BITS;
+        self.ends = run.open(self.ends);
+        let bit = bit_of(bucket);
         let one = 1 << (bit % 64);
         self.occupied[0] |= if bit < 64 { one } else { 0 };
         self.occupied[1] |= if bit < 64 { 0 } else { one };
@@ -85,14 +159,14 @@ impl Head {
     pub(super) fn last_bucket(&self) -> u32 {
         let [low, high] = self.occupied;
         let last = if high != 0 { 127 - high.leading_zeros() } else { 63 - low.leading_zeros() };
-        last - THRESHOLD_BITS
+        bucket_of(last)
     }
 
     /// Removes the last slot and returns it with its bucket. The bin must not be empty.
     #[inline(always)]
     pub(super) fn take_last(&mut self) -> (u64, u32) {
         let bucket = self.last_bucket();
-        let bit = bucket + THRESHOLD_BITS;
+        let bit = bit_of(bucket);
         let last = 1 << (SLOTS - 1 - self.ends.leading_zeros());
         let before = last >> 1;
         // If the slot before it ends a run, the last one had its bucket for itself.

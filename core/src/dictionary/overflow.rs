@@ -43,7 +43,7 @@ impl Dictionary {
 
     /// The rest of [`Dictionary::insert`] when the entry may be stored already, or its bin is full.
     #[inline(never)]
-    pub(super) fn insert_after_all<I: Isa>(
+    pub fn insert_after_all<I: Isa>(
         &mut self,
         isa: I,
         place: Place,
@@ -114,7 +114,8 @@ impl Dictionary {
                 }
                 if stays {
                     let run = head.run(isa, place.bucket);
-                    bin.insert(isa, &mut head, place.bucket, run, place.remainder, tags.now);
+                    bin.insert(isa, run, place.remainder, tags.now);
+                    head.open(place.bucket, run);
                 }
                 bin.set_head(head);
                 if lost {

@@ -17,7 +17,7 @@ impl Dictionary {
         for &sweeps in &self.blind {
             out.u16(sweeps);
         }
-        out.bytes(self.bins.bytes.as_slice());
+        out.bytes(self.bins.records.as_slice());
         out.bytes(self.backyard.bytes.as_slice());
     }
 
@@ -41,7 +41,7 @@ impl Dictionary {
         let bins = payload.bytes("bins", first)?;
         let backyard = payload.bytes("backyard", second)?;
         let mut dictionary = Self::new(shape, lifetime);
-        dictionary.bins.bytes.as_mut_slice().copy_from_slice(bins);
+        dictionary.bins.records.as_mut_slice().copy_from_slice(bins);
         dictionary.backyard.bytes.as_mut_slice().copy_from_slice(backyard);
         (dictionary.lost, dictionary.blind) = (lost, blind);
         let too_blind = |&sweeps: &u16| sweeps > dictionary.lifetime || (sweeps > 0 && lost == 0);

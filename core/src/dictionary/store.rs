@@ -1,7 +1,7 @@
 //! The dictionary itself: both levels, and the way between them.
 
 use super::backyard::{Backyard, Exile};
-use super::bins::{Bins, FRONT, NOBODY, SLOTS};
+use super::bins::{Bins, FRONT, NOBODY};
 use super::overflow::REGIONS;
 use super::work::{Part, Uncounted, Work};
 use super::{Place, Shape};
@@ -159,60 +159,40 @@ impl Dictionary {
     pub fn find<I: Isa>(&self, isa: I, place: Place, work: &mut impl Work) -> Seen {
         self.touch_bin(place.bin, work);
         let bin = self.bins.get(place.bin);
-        let head = bin.head();
-        let run = head.run(isa, place.bucket);
-        let slot = bin.find(isa, run, place.remainder);
+        let view = bin.view(place.bucket);
+        let overflows = view.overflows();
+        if overflows {
+            // On their way while the bin is searched.
+            let rooms = self.backyard.rooms(self.bins.layout, place.bin);
+            self.backyard.prefetch(self.bins.layout, &rooms);
+        }
+        let slot = bin.find(isa, view.run(isa), place.remainder);
         if slot != 0 {
             return Seen::Yes(bin.tag(isa, slot));
         }
-        if place.bucket < head.threshold {
-            return Seen::No;
-        }
-        self.find_exile(isa, place, work)
+        if overflows { self.find_exile(isa, place, work) } else { Seen::No }
     }
 
-    /// True unless the place is certainly not stored: [`Dictionary::find`] without the tag.
+    /// Whether a place is stored, if the few bytes of its bucket tell; they mostly do.
+    ///
+    /// `None` asks for [`Dictionary::find`], which the caller should keep out of the way.
     #[inline(always)]
-    pub fn contains<I: Isa>(&self, isa: I, place: Place, work: &mut impl Work) -> bool {
-        self.touch_bin(place.bin, work);
-        let bin = self.bins.front(place.bin);
+    pub fn glance<I: Isa>(&self, isa: I, place: Place) -> Option<bool> {
+        let bin = self.bins.front(place.bin)?;
         bin.prefetch_row();
-        let head = bin.head();
-        let run = head.run(isa, place.bucket);
+        let view = bin.view(place.bucket);
+        let run = view.run(isa);
         let candidates = bin.candidates(isa, run, place.remainder);
-        if (candidates != 0) | (place.bucket >= head.threshold) {
-            if bin.proves(candidates) {
-                return true;
-            }
-            let Place { bin, bucket, remainder } = place;
-            return self.contains_after_all(isa, bin, bucket, remainder, work);
+        let (reached, overflows) = (run.reaches(candidates), view.overflows());
+        if !reached && !overflows {
+            return Some(false);
         }
-        false
-    }
-
-    /// The rest of [`Dictionary::contains`] when a few bytes did not tell. The place in its parts,
-    /// so that they come in registers.
-    #[inline(never)]
-    fn contains_after_all<I: Isa>(
-        &self,
-        isa: I,
-        bin: usize,
-        bucket: u32,
-        remainder: u64,
-        work: &mut impl Work,
-    ) -> bool {
-        isa.vectorize(
-            #[inline(always)]
-            || {
-                let home = self.bins.get(bin);
-                let head = home.head();
-                if home.find(isa, head.run(isa, bucket), remainder) != 0 {
-                    return true;
-                }
-                let place = Place { bin, bucket, remainder };
-                bucket >= head.threshold && self.find_exile(isa, place, work) != Seen::No
-            },
-        )
+        // An empty bucket looked at the next one's run. It learns that only here, because every step
+        // before the branch is one that all lookups wait for.
+        match reached && run.occupied {
+            true => bin.proves(candidates).then_some(true),
+            false => (!overflows).then_some(false),
+        }
     }
 
     /// Looks a place up and makes sure that it is stored, in one pass.
@@ -228,22 +208,36 @@ impl Dictionary {
         repeat: Repeat,
         work: &mut impl Work,
     ) -> Seen {
+        if self.insert_at_once(isa, place, tags.now, work) {
+            return Seen::No;
+        }
+        self.insert_after_all(isa, place, tags, repeat, work)
+    }
+
+    /// Stores a place that is certainly new, in a bin with room: the common case, and the beginning
+    /// of [`Dictionary::insert`]. In any other case, does nothing and returns `false`.
+    #[inline(always)]
+    pub fn insert_at_once<I: Isa>(
+        &mut self,
+        isa: I,
+        place: Place,
+        tag: u64,
+        work: &mut impl Work,
+    ) -> bool {
         self.touch_bin(place.bin, work);
         let mut bin = self.bins.get_mut(place.bin);
         bin.prefetch_row();
-        let mut head = bin.head();
-        let run = head.run(isa, place.bucket);
+        let view = bin.view(place.bucket);
+        let run = view.run(isa);
         // One branch for all that is rare.
-        if (bin.candidates(isa, run, place.remainder) != 0)
-            | (place.bucket >= head.threshold)
-            | (head.ends >> (SLOTS - 1) != 0)
-        {
-            return self.insert_after_all(isa, place, tags, repeat, work);
+        let perhaps = run.reaches(bin.candidates(isa, run, place.remainder)) & run.occupied;
+        if perhaps | view.overflows() | view.is_full() {
+            return false;
         }
-        bin.insert(isa, &mut head, place.bucket, run, place.remainder, tags.now);
-        bin.set_opened(&head, place.bucket);
+        bin.insert(isa, run, place.remainder, tag);
+        bin.open(view.ends, place.bucket, run);
         self.len += 1;
-        Seen::No
+        true
     }
 
     /// Removes the entries of a bin that have the tag `expired`, and brings its exiles home as far
@@ -291,22 +285,22 @@ impl Dictionary {
     /// The same for a lookup, which mostly needs less.
     #[inline(always)]
     pub fn prefetch_front(&self, place: Place) {
-        let (bytes, memory) = (self.bins.layout.bytes_of(place.bin), &self.bins.bytes);
-        memory.prefetch(bytes.start);
-        memory.prefetch(bytes.start + LINE_BYTES);
-        memory.prefetch(bytes.start + FRONT - 1);
+        for byte in [0, LINE_BYTES, FRONT - 1] {
+            self.bins.records.prefetch(place.bin, byte);
+        }
     }
 
     #[inline(always)]
     fn prefetch_bin(&self, bin: usize) {
-        let (bytes, memory) = (self.bins.layout.bytes_of(bin), &self.bins.bytes);
+        let records = &self.bins.records;
+        let stride = records.stride();
         // The row, the words, the last plane.
-        memory.prefetch(bytes.start);
-        memory.prefetch(bytes.start + LINE_BYTES);
-        if bytes.len() > 2 * LINE_BYTES {
-            memory.prefetch(bytes.start + 2 * LINE_BYTES);
+        records.prefetch(bin, 0);
+        records.prefetch(bin, LINE_BYTES);
+        if stride > 2 * LINE_BYTES {
+            records.prefetch(bin, 2 * LINE_BYTES);
         }
-        memory.prefetch(bytes.end - 1);
+        records.prefetch(bin, stride - 1);
     }
 
     /// All entries with their tags, bin by bin; exiles after the residents of their home.
@@ -354,8 +348,8 @@ impl Dictionary {
 
     #[inline(always)]
     fn touch_bin(&self, bin: usize, work: &mut impl Work) {
-        let bytes = self.bins.layout.bytes_of(bin);
-        work.touch(Part::Bins, bytes.start, bytes.len());
+        let stride = self.bins.records.stride();
+        work.touch(Part::Bins, bin * stride, stride);
     }
 }
 

@@ -23,7 +23,7 @@
 //! 2 end a run). Bucket 4 is the second that is occupied, so its run stops at the second end and
 //! starts after the first one. An entry for bucket 2 would go to slot 2, and slot 2 moves to slot 3.
 
-use crate::bits::{Isa, insert_bits_down, insert_bits_up, read_bits, write_bits};
+use crate::bits::{Isa, insert_bits_down, insert_bits_up, read_bits, read_bits_down, write_bits};
 use crate::dictionary::work::Work;
 
 pub(super) use super::address::{
@@ -33,8 +33,11 @@ use super::field::{Compared, matches};
 pub(super) use super::outcome::{Outcome, Repeat};
 pub(super) use super::work::touch;
 
-/// Widest field of which a word holds two.
-const WIDEST_PAIR: usize = 32;
+/// The ends of runs so short that a word holds all their fields.
+#[inline(always)]
+const fn few_ends(width: usize) -> u64 {
+    if width <= 32 { 0b11 } else { 0 }
+}
 
 /// Signatures with a common prefix. How wide a field is depends on the prefix, so every call is told
 /// the `width` in bits.
@@ -131,9 +134,7 @@ impl Segment {
     /// The fields of a slot and those after it, from the highest bit down.
     #[inline(always)]
     fn fields(&self, width: usize, slot: usize) -> u64 {
-        let highest = self.field_end(width, slot) - 1;
-        let (word, bit) = (highest / 64, highest % 64);
-        self.words[word] << (63 - bit) | self.words[word - 1] >> 1 >> bit
+        read_bits_down(&self.words, width * slot)
     }
 
     /// The first slot that does not belong to a block.
@@ -176,27 +177,25 @@ impl Segment {
         if !block.has(place.bucket) {
             return false;
         }
-        let (first, end) = self.near_run(isa, block, block.rank(place.bucket));
-        if end == 0 {
-            let run = self.distant_run(isa, block, place.bucket);
+        let (first, ends) = self.near_run(isa, block, block.rank(place.bucket));
+        if ends & few_ends(width) == 0 {
+            let run = self.run(isa, block, place.bucket);
             self.touch_run(work, width, block, run);
-            return self.any_matches(width, run.first, run.end, place.field);
+            return self.any_matches(width, run, place.field);
         }
-        let (first, end) = (block.start() + first, block.start() + end);
-        self.touch_run(work, width, block, Run { first, end });
-        if end - first > 2 || width > WIDEST_PAIR {
-            return self.any_matches(width, first, end, place.field);
-        }
+        let first = block.start() + first;
+        let length = ends.trailing_zeros() as usize + 1;
+        self.touch_run(work, width, block, Run { first, end: first + length });
         let fields = self.fields(width, first);
         let matches_first = matches(fields >> (64 - width), place.field);
         let matches_second = matches(fields << (width % 64) >> (64 - width), place.field);
-        matches_first | (end - first > 1) & matches_second
+        matches_first | (ends & 1 == 0) & matches_second
     }
 
-    /// Whether one of the entries from slot `first` to below `end` matches.
+    /// Whether one of the entries of a run matches.
     #[inline(never)]
-    fn any_matches(&self, width: usize, first: usize, end: usize, wanted: u64) -> bool {
-        (first..end).any(|slot| matches(self.field(width, slot), wanted))
+    fn any_matches(&self, width: usize, run: Run, wanted: u64) -> bool {
+        (run.first..run.end).any(|slot| matches(self.field(width, slot), wanted))
     }
 
     /// Stores an entry unless one matches, or there is no room.
@@ -294,27 +293,29 @@ impl Segment {
     /// The slots of a bucket.
     #[inline(always)]
     pub(super) fn run<I: Isa>(&self, isa: I, block: Block, bucket: u32) -> Run {
-        let rank = block.rank(bucket);
-        let occupied = usize::from(block.has(bucket));
-        let (first, end) = self.near_run(isa, block, rank);
-        if (first == 0) & (rank > 0) || end < occupied {
+        let occupied = block.has(bucket);
+        let (first, ends) = self.near_run(isa, block, block.rank(bucket));
+        if first == SLOTS || occupied && ends == 0 {
             return self.distant_run(isa, block, bucket);
         }
-        let first_slot = block.start() + first;
+        let first = block.start() + first;
         // The run that was found for an empty bucket is that of the next one.
-        Run { first: first_slot, end: first_slot + occupied * end.wrapping_sub(first) }
+        let length = if occupied { ends.trailing_zeros() as usize + 1 } else { 0 };
+        Run { first, end: first + length }
     }
 
-    /// The slots of the n-th run, counted from the start of the block, if it ends in the first 64 of
-    /// them, as most do; otherwise the end is zero, and if that of the one before is not found, the
-    /// first is zero too.
+    /// Where the n-th run begins, counted from the start of the block, and the ends from there on, if
+    /// that is in the first 64 slots, as it is for most; otherwise 64 and no ends.
     #[inline(always)]
-    fn near_run<I: Isa>(&self, isa: I, block: Block, nth: u32) -> (usize, usize) {
+    fn near_run<I: Isa>(&self, isa: I, block: Block, nth: u32) -> (usize, u64) {
         // Bits beyond the last slot are found only after all ends of the block.
         let ends = read_bits(&self.words, SLOTS * HEAD + block.start(), 64);
-        let after = |end: u64| (64 - end.leading_zeros()) as usize;
-        let selector = 1 << nth;
-        (after(isa.deposit(selector >> 1, ends)), after(isa.deposit(selector, ends)))
+        let start = isa.deposit(1 << nth, ends << 1 | 1);
+        if start == 0 {
+            return (SLOTS, 0);
+        }
+        let first = start.trailing_zeros();
+        (first as usize, ends >> first)
     }
 
     #[cold]

@@ -139,11 +139,12 @@ impl Membership for GrowingTails {
     fn contains_hash(&self, hash: u64, _now: Time) -> bool {
         let place = self.keys.place(self.keys.of(hash).0);
         self.lost_before != 0
-            || vectorized!(self.dictionary.level(), |isa| self.dictionary.contains(
-                isa,
-                place,
-                &mut Uncounted
-            ))
+            || vectorized!(self.dictionary.level(), |isa| {
+                let dictionary = &self.dictionary;
+                dictionary
+                    .glance(isa, place)
+                    .unwrap_or_else(|| dictionary.find(isa, place, &mut Uncounted) != Seen::No)
+            })
     }
 
     #[inline]

@@ -122,7 +122,10 @@ impl Sliding {
     /// A lookup whose memory accesses are counted.
     #[doc(hidden)]
     pub fn contains_counted(&self, hash: u64, work: &mut impl Work) -> bool {
-        vectorized!(self.dictionary.level(), |isa| self.contains(isa, hash, work))
+        let place = self.parameters.shape.place(hash);
+        vectorized!(self.dictionary.level(), |isa| {
+            self.dictionary.find(isa, place, work) != Seen::No
+        })
     }
 
     #[inline(always)]
@@ -132,8 +135,24 @@ impl Sliding {
         }
         let place = self.parameters.shape.place(hash);
         let now = self.generations.tag_of(place.bin);
+        self.dictionary.insert_at_once(isa, place, now, work)
+            || self.insert_after_all(isa, hash, repeat, work)
+    }
+
+    /// The rest of an insertion that is not done at once. Begins with the hash, so that the short way
+    /// need not keep what it made of it.
+    #[inline(never)]
+    fn insert_after_all<I: Isa>(
+        &mut self,
+        isa: I,
+        hash: u64,
+        repeat: Repeat,
+        work: &mut impl Work,
+    ) -> bool {
+        let place = self.parameters.shape.place(hash);
+        let now = self.generations.tag_of(place.bin);
         let tags = Tags { now, due: self.generations.after(now) };
-        self.dictionary.insert(isa, place, tags, repeat, work) == Seen::No
+        self.dictionary.insert_after_all(isa, place, tags, repeat, work) == Seen::No
     }
 
     /// Sweeps the bins whose turn it is, before `next` is inserted.
@@ -148,8 +167,23 @@ impl Sliding {
     }
 
     #[inline(always)]
-    fn contains<I: Isa>(&self, isa: I, hash: u64, work: &mut impl Work) -> bool {
-        self.dictionary.contains(isa, self.parameters.shape.place(hash), work)
+    fn contains<I: Isa>(&self, isa: I, hash: u64) -> bool {
+        match self.dictionary.glance(isa, self.parameters.shape.place(hash)) {
+            Some(seen) => seen,
+            None => self.contains_after_all(isa, hash),
+        }
+    }
+
+    /// The rest of a lookup when a glance did not tell.
+    #[inline(never)]
+    fn contains_after_all<I: Isa>(&self, isa: I, hash: u64) -> bool {
+        isa.vectorize(
+            #[inline(always)]
+            || {
+                let place = self.parameters.shape.place(hash);
+                self.dictionary.find(isa, place, &mut Uncounted) != Seen::No
+            },
+        )
     }
 
     fn insert_batch(&mut self, hashes: &[u64], repeat: Repeat, new: &mut [bool]) {
@@ -188,7 +222,7 @@ impl Membership for Sliding {
 
     #[inline]
     fn contains_hash(&self, hash: u64, _now: Time) -> bool {
-        vectorized!(self.dictionary.level(), |isa| self.contains(isa, hash, &mut Uncounted))
+        vectorized!(self.dictionary.level(), |isa| self.contains(isa, hash))
     }
 
     #[inline]
@@ -211,7 +245,7 @@ impl Membership for Sliding {
             hashes.iter().take(AHEAD).for_each(|&hash| fetch(hash));
             for (index, (&hash, seen)) in hashes.iter().zip(seen).enumerate() {
                 fetch(hashes[(index + AHEAD).min(hashes.len() - 1)]);
-                *seen = self.contains(isa, hash, &mut Uncounted);
+                *seen = self.contains(isa, hash);
             }
         });
     }

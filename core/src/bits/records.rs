@@ -1,0 +1,109 @@
+//! Records of one length, one after the other.
+#![allow(unsafe_code)]
+
+use super::aligned::Aligned;
+
+/// A fixed number of records of equal length without gaps, the first of them on a cache line.
+///
+/// `FRONT` bytes of every record are known to be there when the program is compiled, so that reading
+/// them costs one comparison: that of the record's number.
+#[derive(Debug, Clone)]
+pub struct Records<const FRONT: usize> {
+    bytes: Aligned<u8>,
+    count: usize,
+    /// Bytes of a record.
+    stride: u16,
+}
+
+impl<const FRONT: usize> Records<FRONT> {
+    /// So many records of so many zeros.
+    ///
+    /// # Panics
+    ///
+    /// If a record is shorter than its front.
+    pub fn new(count: usize, stride: u16) -> Self {
+        assert!(usize::from(stride) >= FRONT, "{stride} bytes have no front of {FRONT}");
+        Self { bytes: Aligned::new(count * usize::from(stride)), count, stride }
+    }
+
+    /// The beginning of a record, if there is such a record.
+    #[inline(always)]
+    pub fn front(&self, index: usize) -> Option<&[u8; FRONT]> {
+        if index >= self.count {
+            return None;
+        }
+        let start = index * usize::from(self.stride);
+        // SAFETY: the whole record is there, and begins with its front.
+        Some(unsafe { &*self.bytes.as_slice().as_ptr().add(start).cast() })
+    }
+
+    /// A record.
+    #[inline(always)]
+    pub fn get(&self, index: usize) -> &[u8] {
+        assert!(index < self.count, "no such record");
+        let start = index * usize::from(self.stride);
+        // SAFETY: all records up to `count` are there.
+        unsafe { self.bytes.as_slice().get_unchecked(start..start + usize::from(self.stride)) }
+    }
+
+    /// A record, to write.
+    #[inline(always)]
+    pub fn get_mut(&mut self, index: usize) -> &mut [u8] {
+        assert!(index < self.count, "no such record");
+        let start = index * usize::from(self.stride);
+        let end = start + usize::from(self.stride);
+        // SAFETY: all records up to `count` are there.
+        unsafe { self.bytes.as_mut_slice().get_unchecked_mut(start..end) }
+    }
+
+    /// Bytes of a record.
+    #[inline(always)]
+    pub fn stride(&self) -> usize {
+        self.stride.into()
+    }
+
+    /// All records.
+    pub fn as_slice(&self) -> &[u8] {
+        self.bytes.as_slice()
+    }
+
+    /// All records, to write.
+    pub fn as_mut_slice(&mut self) -> &mut [u8] {
+        self.bytes.as_mut_slice()
+    }
+
+    /// Asks for the cache line of a byte of a record, which need not exist.
+    #[inline(always)]
+    pub fn prefetch(&self, index: usize, byte: usize) {
+        self.bytes.prefetch((index * usize::from(self.stride)).wrapping_add(byte));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_lie_one_after_the_other() {
+        let mut records = Records::<2>::new(5, 3);
+        for index in 0..5 {
+            records.get_mut(index).fill(index as u8);
+        }
+        assert_eq!(records.as_slice(), [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]);
+        assert_eq!(records.front(3), Some(&[3, 3]));
+        assert_eq!(records.front(5), None);
+        assert_eq!(records.get(4), [4; 3]);
+    }
+
+    #[test]
+    #[should_panic(expected = "no such record")]
+    fn there_is_no_record_after_the_last() {
+        Records::<2>::new(5, 3).get(5);
+    }
+
+    #[test]
+    #[should_panic(expected = "no front")]
+    fn a_record_has_a_front() {
+        Records::<4>::new(5, 3);
+    }
+}
