@@ -127,7 +127,7 @@ impl Growing {
         touch_directory(work, 2);
         let segment = self.directory.segment(at);
         let place = self.place(hash, at.depth());
-        segment.is_blind() || segment.contains(isa, self.parameters.width(at.depth()), place, work)
+        segment.contains(isa, self.parameters.width(at.depth()), place, work)
     }
 
     #[inline(always)]

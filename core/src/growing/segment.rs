@@ -163,7 +163,7 @@ impl Segment {
         start
     }
 
-    /// Whether an entry matches.
+    /// Whether an entry matches. A blind segment has to report everything.
     #[inline(always)]
     pub(super) fn contains<I: Isa>(
         &self,
@@ -173,7 +173,8 @@ impl Segment {
         work: &mut impl Work,
     ) -> bool {
         touch(work, place.block as usize, 1);
-        let block = self.block(place.block as usize);
+        let Some(blocks) = self.words.first_chunk::<BLOCKS>() else { return true };
+        let block = Block(blocks[place.block as usize % BLOCKS]);
         if !block.has(place.bucket) {
             return false;
         }
