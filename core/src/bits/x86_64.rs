@@ -63,6 +63,10 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     fn insert(self, planes: &mut [Plane], slot: u64, value: u64) {
+        // Here, so that few planes never cost a call.
+        if planes.len() < LANES {
+            return few_mut(planes, |planes| Scalar.insert(planes, slot, value));
+        }
         // SAFETY: `self` exists only if AVX2 was detected.
         unsafe { insert(planes, slot, value) }
     }
@@ -164,12 +168,10 @@ fn set(planes: &mut [Plane], slot: u64, value: u64) {
     });
 }
 
+/// At least four planes.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn insert(planes: &mut [Plane], slot: u64, value: u64) {
-    if planes.len() < LANES {
-        return few_mut(planes, |planes| Scalar.insert(planes, slot, value));
-    }
     let slots = _mm256_set1_epi64x(slot as i64);
     let above = _mm256_set1_epi64x(slot.wrapping_neg() as i64);
     change(planes, value, |words, bits| {
