@@ -115,6 +115,29 @@ fn overflow_is_told_and_one_sided() {
     }
 }
 
+/// Lookups compare a few bytes at once. A run that is longer must not be denied any of its entries, nor
+/// may the one after it: a whole bin of them in two neighbouring buckets.
+#[test]
+fn long_runs_are_found_to_their_end() {
+    for rate in [0.01, 1e-4] {
+        let parameters = parameters(100_000, None, rate);
+        let shape = parameters.shape;
+        // Below this, a hash is of the first bin's first two buckets, whatever its rest.
+        let below = u64::MAX / (shape.bins as u64 * u64::from(shape.buckets)) * 2;
+        let hashes: Vec<u64> = (0..45).map(|key| hash(key) % below).collect();
+        let filter = Sliding::new(parameters);
+        for mut filter in [filter.clone(), filter.without_vectors()] {
+            for (i, &hash) in hashes.iter().enumerate() {
+                filter.insert_hash(hash, NOW);
+                assert!(hashes[..=i].iter().all(|&hash| filter.contains_hash(hash, NOW)));
+            }
+            assert_eq!(filter.validate(), Ok(()));
+            assert!(hashes.iter().all(|&hash| shape.place(hash).bin == 0));
+            assert!(hashes.iter().all(|&hash| shape.place(hash).bucket < 2));
+        }
+    }
+}
+
 /// The most cache lines that any insertion or lookup touches do not depend on the window.
 #[test]
 fn work_is_constant() {

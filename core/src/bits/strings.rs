@@ -329,4 +329,19 @@ mod tests {
         assert_eq!(reader.position(), writer.len());
         assert_eq!(reader.take(64), 0, "beyond the end");
     }
+
+    #[test]
+    fn reads_down_from_the_end() {
+        let words: Vec<u64> = (0..5).map(|word| remix(word, 9)).collect();
+        // From the highest bit of the last word on.
+        let bits: Vec<u64> = words
+            .iter()
+            .rev()
+            .flat_map(|word| (0..64).rev().map(move |bit| word >> bit & 1))
+            .collect();
+        for position in 0..=64 * 3 {
+            let expected = bits[position..][..64].iter().fold(0, |read, bit| read << 1 | bit);
+            assert_eq!(read_bits_down(&words, position), expected, "{position}");
+        }
+    }
 }

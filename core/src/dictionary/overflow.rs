@@ -6,7 +6,7 @@
 //! and answers [`Seen::Perhaps`] instead of [`Seen::No`] from the threshold up:
 //! an error of a few percent there, and nothing is denied that was stored.
 
-use super::backyard::{Exile, ROOMS};
+use super::backyard::{Exile, ROOMS, Room};
 use super::bins::{NOBODY, SLOTS};
 use super::head::Head;
 use super::store::{Dictionary, Repeat, Seen, Tags, slots};
@@ -23,14 +23,19 @@ const EXILED: u32 = 3;
 impl Dictionary {
     /// The part of [`Dictionary::find`] that leaves the bin.
     #[inline(never)]
-    pub(super) fn find_exile<I: Isa>(&self, isa: I, place: Place, work: &mut impl Work) -> Seen {
+    pub(super) fn find_exile<I: Isa>(
+        &self,
+        isa: I,
+        place: Place,
+        rooms: &[Room; ROOMS],
+        work: &mut impl Work,
+    ) -> Seen {
         let found = isa.vectorize(
             #[inline(always)]
             || {
                 let layout = self.bins.layout;
-                let rooms = self.backyard.rooms(layout, place.bin);
                 let (room, slot) =
-                    self.backyard.find(isa, layout, &rooms, place.bucket, place.remainder, work)?;
+                    self.backyard.find(isa, layout, rooms, place.bucket, place.remainder, work)?;
                 Some(self.backyard.exile(layout, &room, slot).tag)
             },
         );

@@ -160,17 +160,17 @@ impl Dictionary {
         self.touch_bin(place.bin, work);
         let bin = self.bins.get(place.bin);
         let view = bin.view(place.bucket);
-        let overflows = view.overflows();
-        if overflows {
+        let rooms = view.overflows().then(|| {
             // On their way while the bin is searched.
             let rooms = self.backyard.rooms(self.bins.layout, place.bin);
             self.backyard.prefetch(self.bins.layout, &rooms);
-        }
+            rooms
+        });
         let slot = bin.find(isa, view.run(isa), place.remainder);
         if slot != 0 {
             return Seen::Yes(bin.tag(isa, slot));
         }
-        if overflows { self.find_exile(isa, place, work) } else { Seen::No }
+        rooms.map_or(Seen::No, |rooms| self.find_exile(isa, place, &rooms, work))
     }
 
     /// Whether a place is stored, if the few bytes of its bucket tell; they mostly do.

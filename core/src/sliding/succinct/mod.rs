@@ -119,7 +119,8 @@ impl Sliding {
         vectorized!(self.dictionary.level(), |isa| self.insert(isa, hash, repeat, work))
     }
 
-    /// A lookup whose memory accesses are counted.
+    /// A lookup whose memory accesses are counted, the long way, which touches all that the short one
+    /// does.
     #[doc(hidden)]
     pub fn contains_counted(&self, hash: u64, work: &mut impl Work) -> bool {
         let place = self.parameters.shape.place(hash);
@@ -136,13 +137,13 @@ impl Sliding {
         let place = self.parameters.shape.place(hash);
         let now = self.generations.tag_of(place.bin);
         self.dictionary.insert_at_once(isa, place, now, work)
-            || self.insert_after_all(isa, hash, repeat, work)
+            || self.insert_the_long_way(isa, hash, repeat, work)
     }
 
     /// The rest of an insertion that is not done at once. Begins with the hash, so that the short way
     /// need not keep what it made of it.
     #[inline(never)]
-    fn insert_after_all<I: Isa>(
+    fn insert_the_long_way<I: Isa>(
         &mut self,
         isa: I,
         hash: u64,
@@ -170,13 +171,13 @@ impl Sliding {
     fn contains<I: Isa>(&self, isa: I, hash: u64) -> bool {
         match self.dictionary.glance(isa, self.parameters.shape.place(hash)) {
             Some(seen) => seen,
-            None => self.contains_after_all(isa, hash),
+            None => self.contains_the_long_way(isa, hash),
         }
     }
 
     /// The rest of a lookup when a glance did not tell.
     #[inline(never)]
-    fn contains_after_all<I: Isa>(&self, isa: I, hash: u64) -> bool {
+    fn contains_the_long_way<I: Isa>(&self, isa: I, hash: u64) -> bool {
         isa.vectorize(
             #[inline(always)]
             || {
