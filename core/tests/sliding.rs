@@ -132,8 +132,8 @@ fn long_runs_are_found_to_their_end() {
                 assert!(hashes[..=i].iter().all(|&hash| filter.contains_hash(hash, NOW)));
             }
             assert_eq!(filter.validate(), Ok(()));
-            assert!(hashes.iter().all(|&hash| shape.place(hash).bin == 0));
-            assert!(hashes.iter().all(|&hash| shape.place(hash).bucket < 2));
+            assert!(hashes.iter().all(|&hash| shape.cut().place(hash).bin == 0));
+            assert!(hashes.iter().all(|&hash| shape.cut().place(hash).bucket < 2));
         }
     }
 }

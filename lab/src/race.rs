@@ -141,7 +141,7 @@ pub fn race(
                 Operation::Absent | Operation::AbsentBatch => course.absent(effort.keys),
                 Operation::Present => course.present(effort.keys),
             };
-            let warm_up = course.absent(effort.keys / 4);
+            let warm_up = course.absent((effort.keys / 4).max(items / 4));
             for turn in 0..lanes.len() {
                 let lane = &mut lanes[(round + turn) % lanes.len()];
                 if from_nothing {

@@ -1,6 +1,7 @@
 //! Memory that begins on a cache line.
 #![allow(unsafe_code)]
 
+use super::large_pages::ask_for_large_pages;
 use super::prefetch::prefetch;
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -32,6 +33,7 @@ impl<T: Copy + Default> Aligned<T> {
     /// begin on a line wherever the allocator puts it.
     pub fn new(len: usize) -> Self {
         let mut memory = vec![T::default(); len + Self::SPARE];
+        ask_for_large_pages(&mut memory);
         let address = memory.as_ptr().addr();
         let before = (address.next_multiple_of(LINE_BYTES) - address) / size_of::<T>();
         let start = NonNull::from(&mut memory[before..][..len]).cast();

@@ -2,6 +2,7 @@
 
 mod aligned;
 mod isa;
+mod large_pages;
 mod lines;
 mod packed;
 pub(crate) mod planes;

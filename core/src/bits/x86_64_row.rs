@@ -56,14 +56,15 @@ pub(super) fn near_bytes_holding(bytes: &[u8; NEAR], masks: &[u8; NEAR], value: 
         // SAFETY: these are 16 readable bytes; the load may be unaligned.
         unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
     });
-    let wanted = _mm_and_si128(_mm_set1_epi8(value as i8), all_but_last);
+    let wanted = _mm_shuffle_epi8(_mm_cvtsi32_si128(value.into()), all_but_last);
     let equal = _mm_cmpeq_epi8(_mm_and_si128(bytes, masks), wanted);
     _mm_movemask_epi8(equal) as u64
 }
 
+/// A shuffle that puts the first byte into all places but the last, which gets zero.
 static ALL_BUT_LAST: [u8; NEAR] = {
-    let mut bytes = [u8::MAX; NEAR];
-    bytes[NEAR - 1] = 0;
+    let mut bytes = [0; NEAR];
+    bytes[NEAR - 1] = 0x80;
     bytes
 };
 

@@ -153,8 +153,7 @@ impl<B: AsRef<[u8]>> Bin<'_, B> {
     /// The words as a bucket sees them.
     #[inline(always)]
     pub(super) fn view(&self, bucket: u32) -> View {
-        let own = self.word(8 + 8 * View::word_of(bucket));
-        View { bucket, ends: self.word(0), first: self.word(8), own }
+        View::new(bucket, self.word(0), [self.word(8), self.word(16)])
     }
 
     /// Asks for the row. Which part of it is needed is known after the words have come; it should be

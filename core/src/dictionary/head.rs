@@ -9,13 +9,12 @@ use crate::bits::{Isa, planes};
 /// everything that follows from the bucket alone is done beforehand, and little afterwards.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View {
-    pub(super) bucket: u32,
+    /// Below [`MOST_BUCKETS`].
+    bucket: usize,
     pub(super) ends: u64,
-    /// The first word with buckets; above them, the threshold.
-    pub(super) first: u64,
-    /// The word with this bucket, which may be the first one. Of the upper bits, some may be something
-    /// else.
-    pub(super) own: u64,
+    /// The words with buckets. Above those of the first, the threshold; above those of the second,
+    /// anything.
+    words: [u64; 2],
 }
 
 /// The words taken apart.
@@ -44,12 +43,36 @@ pub(super) struct Run {
 
 /// Buckets of the first word; the threshold is above them.
 const FIRST_BUCKETS: u32 = u64::BITS - THRESHOLD_BITS;
-/// Their bits.
+/// Buckets that a bin may have, or a few more.
+const MOST_BUCKETS: usize = 1 << THRESHOLD_BITS;
+/// The bits of the buckets of the first word.
 pub(super) const FIRST_MASK: u64 = u64::MAX >> THRESHOLD_BITS;
+
+/// What follows from the number of a bucket. A table, because that takes a dozen instructions less.
+struct Buckets {
+    /// For each of the two words, the bits of smaller buckets.
+    below: [[u64; MOST_BUCKETS]; 2],
+    /// The least first word with a threshold that is not above the bucket.
+    elsewhere: [u64; MOST_BUCKETS],
+}
+
+static BUCKETS: Buckets = {
+    let mut buckets = Buckets { below: [[0; MOST_BUCKETS]; 2], elsewhere: [0; MOST_BUCKETS] };
+    let mut bucket = 0;
+    while bucket < MOST_BUCKETS {
+        let bits = (1_u128 << (bit_of(bucket as u32) % u128::BITS)) - 1;
+        buckets.below[0][bucket] = bits as u64 & FIRST_MASK;
+        buckets.below[1][bucket] = (bits >> u64::BITS) as u64;
+        // The threshold is stored inverted. What is below it in the word makes no difference.
+        buckets.elsewhere[bucket] = (NOBODY as u64 - bucket as u64) << FIRST_BUCKETS;
+        bucket += 1;
+    }
+    buckets
+};
 
 /// The bit of a bucket in the two words.
 #[inline(always)]
-pub(super) fn bit_of(bucket: u32) -> u32 {
+pub(super) const fn bit_of(bucket: u32) -> u32 {
     bucket + if bucket < FIRST_BUCKETS { 0 } else { THRESHOLD_BITS }
 }
 
@@ -85,18 +108,15 @@ impl Run {
 }
 
 impl View {
-    /// In which of the two words with buckets a bucket is.
     #[inline(always)]
-    pub(super) fn word_of(bucket: u32) -> usize {
-        usize::from(bucket >= FIRST_BUCKETS)
+    pub(super) fn new(bucket: u32, ends: u64, words: [u64; 2]) -> Self {
+        Self { bucket: bucket as usize % MOST_BUCKETS, ends, words }
     }
 
     /// True if entries of the bucket may live elsewhere.
     #[inline(always)]
     pub(super) fn overflows(&self) -> bool {
-        // The bucket is not below the threshold, which is stored inverted. What is below it in the
-        // word makes no difference.
-        self.first >= u64::from(NOBODY - self.bucket) << FIRST_BUCKETS
+        self.words[0] >= BUCKETS.elsewhere[self.bucket]
     }
 
     #[inline(always)]
@@ -106,24 +126,31 @@ impl View {
 
     #[inline(always)]
     pub(super) fn run<I: Isa>(&self, isa: I) -> Run {
-        let second = (Self::word_of(self.bucket) as u64).wrapping_neg();
-        let bit = bit_of(self.bucket) % 64;
-        // The own word is counted up to the bucket, the first one as well if it is another.
-        let (below, before) = ((1 << bit) - 1, second >> THRESHOLD_BITS);
-        let rank = (self.own & below).count_ones() + (self.first & before).count_ones();
+        let [first, second] = self.words;
+        let [first_below, second_below] = &BUCKETS.below;
+        let rank = (first & first_below[self.bucket]).count_ones()
+            + (second & second_below[self.bucket]).count_ones();
         // Rank 64 happens only beyond the last bucket of a full bin; nobody uses the answer then.
         let starts = self.ends << 1 | 1;
         let first = isa.deposit(1u64.wrapping_shl(rank), starts).trailing_zeros();
-        Run { first, ends: self.ends.wrapping_shr(first), occupied: self.own >> bit & 1 != 0 }
+        Run { first, ends: self.ends.wrapping_shr(first), occupied: self.is_occupied() }
+    }
+}
+
+impl View {
+    #[inline(always)]
+    fn is_occupied(&self) -> bool {
+        let bit = bit_of(self.bucket as u32);
+        let [first, second] = self.words;
+        let own = if bit < u64::BITS { first } else { second };
+        own >> (bit % u64::BITS) & 1 != 0
     }
 }
 
 impl Head {
     #[inline(always)]
     pub(super) fn run<I: Isa>(&self, isa: I, bucket: u32) -> Run {
-        let [first, second] = self.occupied;
-        let own = if View::word_of(bucket) == 0 { first } else { second };
-        View { bucket, ends: self.ends, first, own }.run(isa)
+        View::new(bucket, self.ends, self.occupied).run(isa)
     }
 
     #[inline(always)]

@@ -143,14 +143,29 @@ impl Shape {
         (bins as u64, backyard::bytes(self) as u64)
     }
 
+    /// How hashes become places.
+    pub const fn cut(&self) -> Cut {
+        let remainders = 1 << self.remainder_bits;
+        Cut { bins: self.bins as u64, buckets: self.buckets as u64, remainders }
+    }
+}
+
+/// How many bins, buckets in a bin and remainders in a bucket there are.
+#[derive(Clone, Copy, Debug)]
+pub struct Cut {
+    bins: u64,
+    buckets: u64,
+    remainders: u64,
+}
+
+impl Cut {
     /// Cuts a hash: the high product chooses the bin, what is left of it the bucket, what is left
     /// then the remainder.
     #[inline(always)]
     pub fn place(&self, hash: u64) -> Place {
-        let (bin, rest) = reduce(hash, self.bins as u64);
-        let (bucket, rest) = reduce(rest, u64::from(self.buckets));
-        // In two steps, so that no bits of remainder is not a shift by 64.
-        let remainder = rest >> 1 >> (63 - self.remainder_bits);
+        let (bin, rest) = reduce(hash, self.bins);
+        let (bucket, rest) = reduce(rest, self.buckets);
+        let (remainder, _) = reduce(rest, self.remainders);
         Place { bin: bin as usize, bucket: bucket as u32, remainder }
     }
 }

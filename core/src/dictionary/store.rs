@@ -4,7 +4,7 @@ use super::backyard::{Backyard, Exile};
 use super::bins::{Bins, FRONT, NOBODY};
 use super::overflow::REGIONS;
 use super::work::{Part, Uncounted, Work};
-use super::{Place, Shape};
+use super::{Cut, Place, Shape};
 use crate::bits::{Isa, LINE_BYTES, Level, Scalar};
 use crate::error::Error;
 
@@ -15,6 +15,7 @@ const AHEAD: usize = 2;
 #[derive(Debug, Clone)]
 pub struct Dictionary {
     pub(super) shape: Shape,
+    cut: Cut,
     level: Level,
     pub(super) bins: Bins,
     pub(super) backyard: Backyard,
@@ -105,6 +106,7 @@ impl Dictionary {
         assert!(shape.is_valid(), "{shape:?} is impossible");
         Self {
             shape,
+            cut: shape.cut(),
             level: Level::detect(),
             bins: Bins::new(&shape),
             backyard: Backyard::new(&shape),
@@ -125,6 +127,12 @@ impl Dictionary {
     /// The dimensions.
     pub fn shape(&self) -> &Shape {
         &self.shape
+    }
+
+    /// Where a hash lives.
+    #[inline(always)]
+    pub fn place(&self, hash: u64) -> Place {
+        self.cut.place(hash)
     }
 
     /// The instruction set in use.

@@ -55,7 +55,7 @@ impl Sliding {
     /// The generation in which the key was last inserted, as the least and most insertions since,
     /// zero for the last one; `None` if it is not in the window.
     pub fn approximate_age_hash(&self, hash: u64) -> Option<RangeInclusive<u64>> {
-        let place = self.parameters.shape.place(hash);
+        let place = self.dictionary.place(hash);
         match vectorized!(self.dictionary.level(), |isa| self.dictionary.find(
             isa,
             place,
@@ -123,7 +123,7 @@ impl Sliding {
     /// does.
     #[doc(hidden)]
     pub fn contains_counted(&self, hash: u64, work: &mut impl Work) -> bool {
-        let place = self.parameters.shape.place(hash);
+        let place = self.dictionary.place(hash);
         vectorized!(self.dictionary.level(), |isa| {
             self.dictionary.find(isa, place, work) != Seen::No
         })
@@ -134,7 +134,7 @@ impl Sliding {
         if self.generations.advance() {
             self.sweep(isa, hash, work);
         }
-        let place = self.parameters.shape.place(hash);
+        let place = self.dictionary.place(hash);
         let now = self.generations.tag_of(place.bin);
         self.dictionary.insert_at_once(isa, place, now, work)
             || self.insert_the_long_way(isa, hash, repeat, work)
@@ -150,7 +150,7 @@ impl Sliding {
         repeat: Repeat,
         work: &mut impl Work,
     ) -> bool {
-        let place = self.parameters.shape.place(hash);
+        let place = self.dictionary.place(hash);
         let now = self.generations.tag_of(place.bin);
         let tags = Tags { now, due: self.generations.after(now) };
         self.dictionary.insert_after_all(isa, place, tags, repeat, work) == Seen::No
@@ -169,7 +169,7 @@ impl Sliding {
 
     #[inline(always)]
     fn contains<I: Isa>(&self, isa: I, hash: u64) -> bool {
-        match self.dictionary.glance(isa, self.parameters.shape.place(hash)) {
+        match self.dictionary.glance(isa, self.dictionary.place(hash)) {
             Some(seen) => seen,
             None => self.contains_the_long_way(isa, hash),
         }
@@ -181,7 +181,7 @@ impl Sliding {
         isa.vectorize(
             #[inline(always)]
             || {
-                let place = self.parameters.shape.place(hash);
+                let place = self.dictionary.place(hash);
                 self.dictionary.find(isa, place, &mut Uncounted) != Seen::No
             },
         )
@@ -201,7 +201,7 @@ impl Sliding {
     /// Asks for the memory of a hash.
     #[inline(always)]
     fn fetch(&self, hash: u64) {
-        self.dictionary.prefetch(self.parameters.shape.place(hash));
+        self.dictionary.prefetch(self.dictionary.place(hash));
     }
 }
 
@@ -242,7 +242,7 @@ impl Membership for Sliding {
     fn contains_hashes(&self, hashes: &[u64], _now: Time, seen: &mut [bool]) {
         assert_eq!(hashes.len(), seen.len(), "one answer per hash");
         vectorized!(self.dictionary.level(), |isa| {
-            let fetch = |hash| self.dictionary.prefetch_front(self.parameters.shape.place(hash));
+            let fetch = |hash| self.dictionary.prefetch_front(self.dictionary.place(hash));
             hashes.iter().take(AHEAD).for_each(|&hash| fetch(hash));
             for (index, (&hash, seen)) in hashes.iter().zip(seen).enumerate() {
                 fetch(hashes[(index + AHEAD).min(hashes.len() - 1)]);
