@@ -50,10 +50,13 @@ impl<const FRONT: usize> Records<FRONT> {
     #[inline(always)]
     pub fn get_mut(&mut self, index: usize) -> &mut [u8] {
         assert!(index < self.count, "no such record");
-        let start = index * usize::from(self.stride);
-        let end = start + usize::from(self.stride);
-        // SAFETY: all records up to `count` are there.
-        unsafe { self.bytes.as_mut_slice().get_unchecked_mut(start..end) }
+        let stride = usize::from(self.stride);
+        let start = index * stride;
+        // SAFETY: all records up to `count` are there, and none is shorter than its front.
+        unsafe {
+            std::hint::assert_unchecked(stride >= FRONT);
+            self.bytes.as_mut_slice().get_unchecked_mut(start..start + stride)
+        }
     }
 
     /// Bytes of a record.

@@ -19,6 +19,7 @@ use super::bins::{Layout, SLOTS, THRESHOLD_BITS};
 use super::store::slots;
 use super::work::{Part, Work};
 use crate::bits::{Aligned, Isa, LINE_BYTES, Row, planes};
+use crate::hash::reduce;
 
 /// Rooms that may hold exiles of one bin: two sheds and the stash.
 pub(super) const ROOMS: usize = 3;
@@ -26,6 +27,8 @@ pub(super) const ROOMS: usize = 3;
 #[derive(Debug, Clone)]
 pub(super) struct Backyard {
     sheds: usize,
+    /// 2^64 / sheds, or a little less.
+    reciprocal: u64,
     /// Bits of the home in a shed and in the stash.
     home_bits: [usize; 2],
     pub(super) bytes: Aligned<u8>,
@@ -92,6 +95,7 @@ impl Backyard {
     pub(super) fn new(shape: &Shape) -> Self {
         Self {
             sheds: shape.sheds,
+            reciprocal: u64::MAX / shape.sheds as u64,
             home_bits: [home_bits(shape) as usize, stash_home_bits(shape) as usize],
             bytes: Aligned::new(bytes(shape)),
         }
@@ -100,11 +104,15 @@ impl Backyard {
     /// Where exiles of `bin` may be.
     #[inline(always)]
     pub(super) fn rooms(&self, layout: Layout, bin: usize) -> [Room; ROOMS] {
-        // Both fit 32 bits, in which a division takes half the time.
-        let (number, sheds) = (bin as u32, self.sheds as u32);
-        let (row, first) = (number / sheds, number % sheds);
-        let second = (first + 1 + row) % sheds;
-        let (row, first, second) = (row as usize, first as usize, second as usize);
+        // bin / sheds: the rounding of the reciprocal takes less than 1 / sheds off, because both
+        // numbers have 32 bits, and the one added makes up for it.
+        let (row, _) = reduce(bin as u64 + 1, self.reciprocal);
+        let row = row as usize;
+        let first = bin - row * self.sheds;
+        let second = first + 1 + row;
+        // Mostly below twice as many; the difference is huge if there was nothing to subtract.
+        let second = second.min(second.wrapping_sub(self.sheds));
+        let second = if second < self.sheds { second } else { second % self.sheds };
         let [home_bits, stash_bits] = self.home_bits;
         let stride = bytes_of(layout, home_bits);
         let home = (row as u64) << 1;

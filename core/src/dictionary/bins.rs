@@ -20,7 +20,7 @@
 
 use super::Shape;
 use super::backyard::Exile;
-use super::head::{FIRST_MASK, Head, Run, View, bit_of};
+use super::head::{Bucket, FIRST_MASK, Head, Run, View};
 use crate::bits::{Isa, NEAR, Records, Row, planes, prefetch, row};
 
 /// Slots in a bin: one per bit of a word.
@@ -153,7 +153,9 @@ impl<B: AsRef<[u8]>> Bin<'_, B> {
     /// The words as a bucket sees them.
     #[inline(always)]
     pub(super) fn view(&self, bucket: u32) -> View {
-        View::new(bucket, self.word(0), [self.word(8), self.word(16)])
+        let bucket = Bucket::new(bucket);
+        let byte = self.front()[WORDS + 8 + bucket.byte()];
+        View::new(bucket, self.word(0), [self.word(8), self.word(16)], byte)
     }
 
     /// Asks for the row. Which part of it is needed is known after the words have come; it should be
@@ -168,7 +170,7 @@ impl<B: AsRef<[u8]>> Bin<'_, B> {
     #[inline(always)]
     pub(super) fn candidates<I: Isa>(&self, isa: I, run: Run, remainder: u64) -> u64 {
         // The words after the row are readable as well.
-        let near: &[u8; NEAR] = self.bytes.as_ref()[run.first as usize..].first_chunk().unwrap();
+        let near: &[u8; NEAR] = self.front()[run.first as usize..].first_chunk().unwrap();
         isa.near_bytes_holding(near, &self.layout.near_masks, remainder as u8)
     }
 
@@ -234,8 +236,12 @@ impl<B: AsRef<[u8]>> Bin<'_, B> {
     /// A word after the row; no bin has less than three. Of the third, a part may be planes.
     #[inline(always)]
     fn word(&self, at: usize) -> u64 {
-        let front: &[u8; FRONT] = self.bytes.as_ref().first_chunk().unwrap();
-        planes::word(front, WORDS + at)
+        planes::word(self.front(), WORDS + at)
+    }
+
+    #[inline(always)]
+    fn front(&self) -> &[u8; FRONT] {
+        self.bytes.as_ref().first_chunk().unwrap()
     }
 }
 
@@ -311,10 +317,10 @@ impl Bin<'_, &mut [u8]> {
     /// Writes into the words that `bucket`, which had this run, has one more entry.
     #[inline(always)]
     pub(super) fn open(&mut self, ends: u64, bucket: u32, run: Run) {
-        let bit = bit_of(bucket);
+        let bucket = Bucket::new(bucket);
         let bytes: &mut [u8; FRONT] = self.bytes.first_chunk_mut().unwrap();
         planes::set_word(bytes, WORDS, run.open(ends));
-        bytes[WORDS + 8 + bit as usize / 8 % 16] |= 1 << (bit % 8);
+        bytes[WORDS + 8 + bucket.byte()] |= bucket.bit();
     }
 
     #[inline(always)]

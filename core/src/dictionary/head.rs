@@ -9,12 +9,13 @@ use crate::bits::{Isa, planes};
 /// everything that follows from the bucket alone is done beforehand, and little afterwards.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View {
-    /// Below [`MOST_BUCKETS`].
-    bucket: usize,
+    bucket: Bucket,
     pub(super) ends: u64,
     /// The words with buckets. Above those of the first, the threshold; above those of the second,
     /// anything.
     words: [u64; 2],
+    /// The byte of them with this bucket.
+    byte: u8,
 }
 
 /// The words taken apart.
@@ -48,23 +49,59 @@ const MOST_BUCKETS: usize = 1 << THRESHOLD_BITS;
 /// The bits of the buckets of the first word.
 pub(super) const FIRST_MASK: u64 = u64::MAX >> THRESHOLD_BITS;
 
+/// The number of a bucket, below [`MOST_BUCKETS`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bucket(u8);
+
+impl Bucket {
+    #[inline(always)]
+    pub(super) fn new(number: u32) -> Self {
+        Self(number as u8 % MOST_BUCKETS as u8)
+    }
+
+    /// In which byte of the two words it is.
+    #[inline(always)]
+    pub(super) fn byte(self) -> usize {
+        // There are no more bytes than that.
+        usize::from(BUCKETS.byte[usize::from(self.0)]) % 16
+    }
+
+    /// Its bit in that byte.
+    #[inline(always)]
+    pub(super) fn bit(self) -> u8 {
+        BUCKETS.bit[usize::from(self.0)]
+    }
+}
+
 /// What follows from the number of a bucket. A table, because that takes a dozen instructions less.
 struct Buckets {
     /// For each of the two words, the bits of smaller buckets.
     below: [[u64; MOST_BUCKETS]; 2],
     /// The least first word with a threshold that is not above the bucket.
     elsewhere: [u64; MOST_BUCKETS],
+    /// In which byte of the two words its bit is, ...
+    byte: [u8; MOST_BUCKETS],
+    /// ... and that bit.
+    bit: [u8; MOST_BUCKETS],
 }
 
 static BUCKETS: Buckets = {
-    let mut buckets = Buckets { below: [[0; MOST_BUCKETS]; 2], elsewhere: [0; MOST_BUCKETS] };
+    let mut buckets = Buckets {
+        below: [[0; MOST_BUCKETS]; 2],
+        elsewhere: [0; MOST_BUCKETS],
+        byte: [0; MOST_BUCKETS],
+        bit: [0; MOST_BUCKETS],
+    };
     let mut bucket = 0;
     while bucket < MOST_BUCKETS {
-        let bits = (1_u128 << (bit_of(bucket as u32) % u128::BITS)) - 1;
+        let bit = bit_of(bucket as u32) % u128::BITS;
+        let bits = (1_u128 << bit) - 1;
         buckets.below[0][bucket] = bits as u64 & FIRST_MASK;
         buckets.below[1][bucket] = (bits >> u64::BITS) as u64;
         // The threshold is stored inverted. What is below it in the word makes no difference.
         buckets.elsewhere[bucket] = (NOBODY as u64 - bucket as u64) << FIRST_BUCKETS;
+        buckets.byte[bucket] = (bit / u8::BITS) as u8;
+        buckets.bit[bucket] = 1 << (bit % u8::BITS);
         bucket += 1;
     }
     buckets
@@ -109,14 +146,14 @@ impl Run {
 
 impl View {
     #[inline(always)]
-    pub(super) fn new(bucket: u32, ends: u64, words: [u64; 2]) -> Self {
-        Self { bucket: bucket as usize % MOST_BUCKETS, ends, words }
+    pub(super) fn new(bucket: Bucket, ends: u64, words: [u64; 2], byte: u8) -> Self {
+        Self { bucket, ends, words, byte }
     }
 
     /// True if entries of the bucket may live elsewhere.
     #[inline(always)]
     pub(super) fn overflows(&self) -> bool {
-        self.words[0] >= BUCKETS.elsewhere[self.bucket]
+        self.words[0] >= BUCKETS.elsewhere[usize::from(self.bucket.0)]
     }
 
     #[inline(always)]
@@ -128,29 +165,28 @@ impl View {
     pub(super) fn run<I: Isa>(&self, isa: I) -> Run {
         let [first, second] = self.words;
         let [first_below, second_below] = &BUCKETS.below;
-        let rank = (first & first_below[self.bucket]).count_ones()
-            + (second & second_below[self.bucket]).count_ones();
+        let bucket = usize::from(self.bucket.0);
+        let rank = (first & first_below[bucket]).count_ones()
+            + (second & second_below[bucket]).count_ones();
         // Rank 64 happens only beyond the last bucket of a full bin; nobody uses the answer then.
         let starts = self.ends << 1 | 1;
         let first = isa.deposit(1u64.wrapping_shl(rank), starts).trailing_zeros();
-        Run { first, ends: self.ends.wrapping_shr(first), occupied: self.is_occupied() }
-    }
-}
-
-impl View {
-    #[inline(always)]
-    fn is_occupied(&self) -> bool {
-        let bit = bit_of(self.bucket as u32);
-        let [first, second] = self.words;
-        let own = if bit < u64::BITS { first } else { second };
-        own >> (bit % u64::BITS) & 1 != 0
+        Run {
+            first,
+            ends: self.ends.wrapping_shr(first),
+            occupied: self.byte & self.bucket.bit() != 0,
+        }
     }
 }
 
 impl Head {
     #[inline(always)]
     pub(super) fn run<I: Isa>(&self, isa: I, bucket: u32) -> Run {
-        View::new(bucket, self.ends, self.occupied).run(isa)
+        let [first, second] = self.occupied;
+        let bucket = Bucket::new(bucket);
+        let own = if bucket.byte() < 8 { first } else { second };
+        let byte = (own >> (8 * (bucket.byte() % 8))) as u8;
+        View::new(bucket, self.ends, self.occupied, byte).run(isa)
     }
 
     #[inline(always)]

@@ -64,7 +64,11 @@ impl Dictionary {
                 let mut bin = self.bins.get_mut(place.bin);
                 let mut head = bin.head();
                 let run = head.run(isa, place.bucket);
-                let slot = bin.find(isa, run, place.remainder);
+                let candidates = bin.candidates(isa, run, place.remainder);
+                let slot = match run.occupied && run.reaches(candidates) {
+                    true => bin.find(isa, run, place.remainder),
+                    false => 0,
+                };
                 if slot != 0 {
                     let before = bin.tag(isa, slot);
                     if repeat == Repeat::Refresh {
@@ -178,7 +182,7 @@ impl Dictionary {
                 let mut bin = self.bins.get_mut(number);
                 bin.make_room(isa, taken);
                 for (&guest, slot) in guests.iter().zip(slots(taken)) {
-                    let (room, from) = (&rooms[usize::from(guest >> 6 & 3)], 1 << (guest & 63));
+                    let (room, from) = (&rooms[(guest >> 6 & 3) as usize], 1 << (guest & 63));
                     let exile = self.backyard.exile(layout, room, from);
                     bin.settle(isa, slot.trailing_zeros(), exile);
                     self.backyard.free(layout, room, from);
@@ -231,30 +235,31 @@ fn region(shape: &Shape, bin: usize) -> usize {
 
 /// Exiles of one home who may return: bucket, room and slot of each.
 struct Waiting {
-    who: [u16; ROOMS * SLOTS as usize],
+    /// Signed, because the first instruction sets compare only such numbers many at a time.
+    who: [i16; ROOMS * SLOTS as usize],
     count: usize,
 }
 
 impl Default for Waiting {
     fn default() -> Self {
-        Self { who: [u16::MAX; ROOMS * SLOTS as usize], count: 0 }
+        Self { who: [i16::MAX; ROOMS * SLOTS as usize], count: 0 }
     }
 }
 
 impl Waiting {
     #[inline(always)]
     fn push(&mut self, bucket: u32, room: usize, slot: u64) {
-        self.who[self.count] = (bucket << 8 | (room as u32) << 6 | slot.trailing_zeros()) as u16;
+        self.who[self.count] = (bucket << 8 | (room as u32) << 6 | slot.trailing_zeros()) as i16;
         self.count += 1;
     }
 
     /// The first so many, and the others; all in order of their buckets.
     #[inline(always)]
-    fn first(&mut self, places: usize) -> (&[u16], &[u16]) {
+    fn first(&mut self, places: usize) -> (&[i16], &[i16]) {
         const FEW: usize = 16;
         if self.count <= FEW {
             // Each goes to its rank: no branch that depends on the order, which nobody could guess.
-            let few: [u16; FEW] = *self.who.first_chunk().unwrap();
+            let few: [i16; FEW] = *self.who.first_chunk().unwrap();
             for who in &few[..self.count] {
                 let rank: u16 = few.iter().map(|other| u16::from(other < who)).sum();
                 self.who[usize::from(rank) % FEW] = *who;
@@ -268,6 +273,6 @@ impl Waiting {
 
 /// The bucket of one who is [`Waiting`].
 #[inline(always)]
-fn bucket_of(who: u16) -> u32 {
-    u32::from(who >> 8)
+fn bucket_of(who: i16) -> u32 {
+    (who >> 8) as u32
 }

@@ -242,8 +242,8 @@ impl Dictionary {
         if perhaps | view.overflows() | view.is_full() {
             return false;
         }
-        bin.insert(isa, run, place.remainder, tag);
         bin.open(view.ends, place.bucket, run);
+        bin.insert(isa, run, place.remainder, tag);
         self.len += 1;
         true
     }

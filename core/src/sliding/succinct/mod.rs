@@ -132,8 +132,41 @@ impl Sliding {
     #[inline(always)]
     fn insert<I: Isa>(&mut self, isa: I, hash: u64, repeat: Repeat, work: &mut impl Work) -> bool {
         if self.generations.advance() {
-            self.sweep(isa, hash, work);
+            return self.insert_after_sweep(isa, hash, repeat, work);
         }
+        self.insert_now(isa, hash, repeat, work)
+    }
+
+    /// An insertion before which bins are to be swept.
+    ///
+    /// Out of line, all of it: six of seven insertions sweep nothing, and should not have to keep
+    /// anything for the time after.
+    #[inline(never)]
+    fn insert_after_sweep<I: Isa>(
+        &mut self,
+        isa: I,
+        hash: u64,
+        repeat: Repeat,
+        work: &mut impl Work,
+    ) -> bool {
+        isa.vectorize(
+            #[inline(always)]
+            || {
+                self.sweep(isa, hash, work);
+                self.insert_now(isa, hash, repeat, work)
+            },
+        )
+    }
+
+    /// An insertion into a bin that is swept as far as it should be.
+    #[inline(always)]
+    fn insert_now<I: Isa>(
+        &mut self,
+        isa: I,
+        hash: u64,
+        repeat: Repeat,
+        work: &mut impl Work,
+    ) -> bool {
         let place = self.dictionary.place(hash);
         let now = self.generations.tag_of(place.bin);
         self.dictionary.insert_at_once(isa, place, now, work)
@@ -157,9 +190,7 @@ impl Sliding {
     }
 
     /// Sweeps the bins whose turn it is, before `next` is inserted.
-    ///
-    /// Out of line: six of seven insertions sweep nothing.
-    #[inline(never)]
+    #[inline(always)]
     fn sweep<I: Isa>(&mut self, isa: I, next: u64, work: &mut impl Work) {
         // On its way while another bin is swept.
         self.fetch(next);
