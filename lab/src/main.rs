@@ -58,6 +58,8 @@ enum Command {
     Figures(cmd::figures::Options),
     /// Count the cache lines that operations of the sliding filter touch
     Work(cmd::work::Options),
+    /// Count the instructions that operations of a structure take, with valgrind
+    Instructions(cmd::instructions::Options),
     /// Measure slices by age at their worst moment against the recurrence
     Moment(cmd::moment::Options),
     /// Race the command against others on large files
@@ -79,6 +81,7 @@ fn main() -> Result<ExitCode> {
         Command::Soak(options) => cmd::soak::soak(&options, &mut out),
         Command::Figures(options) => cmd::figures::figures(&options, &mut out),
         Command::Work(options) => cmd::work::work(&options, &mut out),
+        Command::Instructions(options) => cmd::instructions::instructions(&options, &mut out),
         Command::Moment(options) => cmd::moment::moment(&options, &mut out),
         Command::Pipe(options) => cmd::pipe::pipe(&options, &mut out),
         Command::Span(options) => cmd::span::span(&options, &mut out),

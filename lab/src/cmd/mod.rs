@@ -3,6 +3,7 @@
 pub mod count;
 pub mod figures;
 pub mod grow;
+pub mod instructions;
 pub mod list;
 pub mod moment;
 pub mod pipe;

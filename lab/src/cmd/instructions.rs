@@ -1,0 +1,143 @@
+//! `instructions`: how many an operation takes, as callgrind counts them. Other work on the machine
+//! makes no difference to that.
+//!
+//! The lab runs itself under valgrind, twice for each operation: once it does everything but the
+//! operation, the difference is what the operation took. Hashing a key of eight bytes is part of it,
+//! as it is for a user.
+
+use std::hint::black_box;
+use std::io::Write;
+use std::process::Command;
+
+use anyhow::{Context, Result, anyhow, bail};
+use clap::Args;
+use lately::plan::{Goal, Limit};
+use lately::{ErrorRate, Span, Window, catalog, quantity};
+
+use crate::contender::{Contender, Subject};
+use crate::course::{Course, Leg};
+use crate::race::Operation;
+use crate::stream::DISTINCT;
+
+/// What to count.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Name of the structure, as `lately plan` prints it
+    structure: String,
+    /// Items in the window, or in the set
+    #[arg(long, default_value = "100k", value_parser = quantity::items)]
+    items: u64,
+    /// Promised share of false positives
+    #[arg(long, default_value = "1%")]
+    error: ErrorRate,
+    /// Keys of each operation
+    #[arg(long, default_value = "200k", value_parser = quantity::items)]
+    operations: u64,
+    /// Do this operation instead of counting
+    #[arg(long, hide = true, value_parser = operation)]
+    perform: Option<Operation>,
+    /// Do everything but the operation
+    #[arg(long, hide = true, requires = "perform")]
+    idle: bool,
+}
+
+const SEED: u64 = 31;
+
+/// Prints the instructions of every operation.
+pub fn instructions(options: &Options, out: &mut impl Write) -> Result<bool> {
+    if let Some(operation) = options.perform {
+        perform(options, operation)?;
+        return Ok(true);
+    }
+    // Whatever is wrong with the structure is told here, not by valgrind.
+    build(options)?;
+    for operation in Operation::ALL {
+        let name = operation.name();
+        let all = count(options, &["--perform", name])?;
+        let others = count(options, &["--perform", name, "--idle"])?;
+        let each = all.saturating_sub(others) as f64 / options.operations as f64;
+        writeln!(out, "{name:13} {each:6.0} instructions")?;
+    }
+    Ok(true)
+}
+
+/// All instructions of this program with these arguments added.
+fn count(options: &Options, arguments: &[&str]) -> Result<u64> {
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(std::env::current_exe()?)
+        .args(["instructions", &options.structure])
+        .args(["--items", &options.items.to_string()])
+        .args(["--error", &options.error.to_string()])
+        .args(["--operations", &options.operations.to_string()])
+        .args(arguments)
+        .output()
+        .context("valgrind does not start; is it installed?")?;
+    let messages = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        bail!("valgrind failed: {messages}");
+    }
+    let total = messages.lines().find_map(|line| line.split_once("Collected : "));
+    total.and_then(|(_, total)| total.trim().parse().ok()).context("valgrind did not say how many")
+}
+
+/// Fills the structure, and does the operation unless it is idle.
+fn perform(options: &Options, operation: Operation) -> Result<()> {
+    let (mut subject, goal) = build(options)?;
+    let mut course = Course::new(&DISTINCT, &goal, SEED);
+    // Windows are in their steady state after that.
+    let filling = if goal.window == Window::Ever { options.items } else { options.items * 5 / 2 };
+    insert_each(&mut *subject, &course.next(filling));
+    let leg = match operation {
+        Operation::Insert | Operation::InsertBatch => course.next(options.operations),
+        Operation::Absent | Operation::AbsentBatch => course.absent(options.operations),
+        Operation::Present => course.present(options.operations),
+    };
+    if options.idle {
+        return Ok(());
+    }
+    match operation {
+        Operation::Insert => insert_each(&mut *subject, &leg),
+        Operation::Absent | Operation::Present => {
+            leg.moments().for_each(|(now, keys)| _ = black_box(subject.contains_each(keys, now)));
+        }
+        Operation::InsertBatch | Operation::AbsentBatch => {
+            let batched = subject.as_batched().context("ours take batches")?;
+            leg.moments().for_each(|(now, keys)| {
+                black_box(match operation {
+                    Operation::InsertBatch => batched.insert_batch(keys, now),
+                    _ => batched.contains_batch(keys, now),
+                });
+            });
+        }
+    }
+    Ok(())
+}
+
+fn insert_each(subject: &mut dyn Subject, leg: &Leg) {
+    leg.moments().for_each(|(now, keys)| _ = black_box(subject.insert_each(keys, now)));
+}
+
+/// The structure, empty, for the first kind of window that it keeps.
+fn build(options: &Options) -> Result<(Box<dyn Subject>, Goal)> {
+    let row = catalog::row_named(&options.structure)?;
+    let hour = Span::from_millis(3_600_000);
+    let windows = [Window::Last(options.items), Window::Within(hour), Window::Ever];
+    let mut why = anyhow!("{} keeps no window", row.name);
+    for window in windows {
+        let mut goal = Goal::new(window, Limit::Error(options.error));
+        if !matches!(window, Window::Last(_)) {
+            goal.expected_items = Some(options.items);
+        }
+        match Contender::Row(row).fresh(&goal, SEED) {
+            Ok(subject) => return Ok((subject, goal)),
+            Err(unfit) => why = unfit,
+        }
+    }
+    Err(why)
+}
+
+fn operation(name: &str) -> Result<Operation, String> {
+    let found = Operation::ALL.into_iter().find(|operation| operation.name() == name);
+    found.ok_or_else(|| format!("no operation is called {name}"))
+}
