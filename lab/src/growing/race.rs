@@ -154,13 +154,13 @@ fn look_up(
         let absent: Vec<u64> = absent.by_ref().take(STRETCH).collect();
         let present: Vec<u64> =
             chosen.by_ref().take(STRETCH).map(|index| inserted[(index % items) as usize]).collect();
-        for (operation, _) in OPERATIONS.iter().enumerate().skip(1) {
-            let count = subjects.len();
-            for index in (0..count).map(|index| (index + round) % count) {
-                let subject = &mut subjects[index];
+        let count = subjects.len();
+        for index in (0..count).map(|index| (index + round) % count) {
+            let subject = &mut subjects[index];
+            // Its own memory back in the caches.
+            black_box(subject.contains_each(&inserted[..inserted.len() / 4], Time::ZERO));
+            for (operation, _) in OPERATIONS.iter().enumerate().skip(1) {
                 let keys = if operation == 2 { &present } else { &absent };
-                // Its own memory back in the caches.
-                black_box(subject.contains_each(&inserted[..inserted.len() / 4], Time::ZERO));
                 let start = clock.nanos();
                 match operation {
                     3 => match subject.as_batched() {
