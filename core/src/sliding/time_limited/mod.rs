@@ -52,6 +52,9 @@ mod sizing;
 mod slice;
 pub mod turn;
 
+/// Slices that take less altogether stay in the nearer caches, and need not be asked for.
+const NEAR_BYTES: u64 = 1 << 20;
+
 /// The filter.
 #[derive(Debug, Clone)]
 pub struct TimeLimited {
@@ -222,8 +225,20 @@ impl Membership for TimeLimited {
         vectorized!(self.level, |_isa| self.contains(hash, &self.first_trace(hash), now))
     }
 
+    /// One after the other: a lookup knows all its places from the beginning, so that the processor
+    /// asks for them together by itself. Asking ahead took longer.
+    fn contains_hashes(&self, hashes: &[u64], now: Time, seen: &mut [bool]) {
+        assert_eq!(hashes.len(), seen.len(), "one answer per hash");
+        for (&hash, seen) in hashes.iter().zip(seen) {
+            *seen = self.contains_hash(hash, now);
+        }
+    }
+
     #[inline]
     fn prefetch_hash(&self, hash: u64) {
+        if self.slices_bytes < NEAR_BYTES {
+            return;
+        }
         // Where an insertion writes, ...
         for slice in &self.slices[..self.k() - 1] {
             slice.prefetch(Probe::new(hash, slice.class));
