@@ -27,7 +27,7 @@ pub(super) const ROOMS: usize = 3;
 #[derive(Debug, Clone)]
 pub(super) struct Backyard {
     sheds: usize,
-    /// 2^64 / sheds, or a little less.
+    /// See [`sheds_of`].
     reciprocal: u64,
     /// Bits of the home in a shed and in the stash.
     home_bits: [usize; 2],
@@ -95,7 +95,7 @@ impl Backyard {
     pub(super) fn new(shape: &Shape) -> Self {
         Self {
             sheds: shape.sheds,
-            reciprocal: u64::MAX / shape.sheds as u64,
+            reciprocal: reciprocal(shape.sheds),
             home_bits: [home_bits(shape) as usize, stash_home_bits(shape) as usize],
             bytes: Aligned::new(bytes(shape)),
         }
@@ -104,15 +104,7 @@ impl Backyard {
     /// Where exiles of `bin` may be.
     #[inline(always)]
     pub(super) fn rooms(&self, layout: Layout, bin: usize) -> [Room; ROOMS] {
-        // bin / sheds: the rounding of the reciprocal takes less than 1 / sheds off, because both
-        // numbers have 32 bits, and the one added makes up for it.
-        let (row, _) = reduce(bin as u64 + 1, self.reciprocal);
-        let row = row as usize;
-        let first = bin - row * self.sheds;
-        let second = first + 1 + row;
-        // Mostly below twice as many; the difference is huge if there was nothing to subtract.
-        let second = second.min(second.wrapping_sub(self.sheds));
-        let second = if second < self.sheds { second } else { second % self.sheds };
+        let (row, first, second) = sheds_of(bin, self.sheds, self.reciprocal);
         let [home_bits, stash_bits] = self.home_bits;
         let stride = bytes_of(layout, home_bits);
         let home = (row as u64) << 1;
@@ -327,6 +319,25 @@ impl Backyard {
     }
 }
 
+/// 2^64 / sheds, or a little less.
+const fn reciprocal(sheds: usize) -> u64 {
+    u64::MAX / sheds as u64
+}
+
+/// bin / sheds, and the two sheds of a bin.
+#[inline(always)]
+fn sheds_of(bin: usize, sheds: usize, reciprocal: u64) -> (usize, usize, usize) {
+    // The rounding of the reciprocal takes less than 1 / sheds off, because both numbers have 32
+    // bits, and the one added makes up for it.
+    let (row, _) = reduce(bin as u64 + 1, reciprocal);
+    let row = row as usize;
+    let first = bin - row * sheds;
+    let second = first + 1 + row;
+    // Mostly below twice as many; the difference is huge if there was nothing to subtract.
+    let second = second.min(second.wrapping_sub(sheds));
+    (row, first, if second < sheds { second } else { second % sheds })
+}
+
 /// Bits of an exile beside the row.
 #[inline(always)]
 const fn exile_bits(layout: Layout, home_bits: usize) -> usize {
@@ -340,4 +351,25 @@ const fn exile_bits(layout: Layout, home_bits: usize) -> usize {
 #[inline(always)]
 const fn bytes_of(layout: Layout, home_bits: usize) -> usize {
     EXILES + SLOTS as usize / 8 * exile_bits(layout, home_bits) + USED
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::remix;
+
+    #[test]
+    fn sheds_are_found_without_a_division() {
+        const MOST: usize = u32::MAX as usize;
+        let some = |stream| (0..2000).map(move |i| remix(i, stream) as usize >> (i % 32) & MOST);
+        for sheds in (1..70).chain([MOST - 1, MOST]).chain(some(1).filter(|&sheds| sheds > 0)) {
+            let around = (0..4).flat_map(|times| [times * sheds, times * sheds + sheds - 1]);
+            let bins = around.chain(some(2).take(50)).chain([MOST - 1]);
+            for bin in bins.filter(|&bin| bin < MOST) {
+                let (row, first) = (bin / sheds, bin % sheds);
+                let expected = (row, first, (first + 1 + row) % sheds);
+                assert_eq!(sheds_of(bin, sheds, reciprocal(sheds)), expected, "{bin} of {sheds}");
+            }
+        }
+    }
 }
