@@ -60,6 +60,26 @@ impl Operation {
         }
     }
 
+    /// Does it once with these keys, and counts those that were seen; `None` if it takes batches and
+    /// the subject does not.
+    pub fn perform(self, subject: &mut dyn Subject, leg: &Leg) -> Option<u64> {
+        let moments = leg.moments();
+        Some(match self {
+            Operation::Insert => moments.map(|(now, keys)| subject.insert_each(keys, now)).sum(),
+            Operation::Absent | Operation::Present => {
+                moments.map(|(now, keys)| subject.contains_each(keys, now)).sum()
+            }
+            Operation::InsertBatch => {
+                let batched = subject.as_batched()?;
+                moments.map(|(now, keys)| batched.insert_batch(keys, now)).sum()
+            }
+            Operation::AbsentBatch => {
+                let batched = subject.as_batched()?;
+                moments.map(|(now, keys)| batched.contains_batch(keys, now)).sum()
+            }
+        })
+    }
+
     fn inserts(self) -> bool {
         matches!(self, Operation::Insert | Operation::InsertBatch)
     }
@@ -164,43 +184,25 @@ fn fill(lanes: &mut [Lane<'_>], course: &mut Course, mut missing: u64) {
         let leg = course.next(missing.min(CHUNK));
         missing -= leg.len();
         for lane in &mut *lanes {
-            lane.insert(&leg);
+            lane.perform(Operation::Insert, &leg);
         }
     }
 }
 
 impl Lane<'_> {
-    fn insert(&mut self, leg: &Leg) -> u64 {
-        let subject = &mut self.subject;
-        self.meter.during(|| leg.moments().map(|(now, keys)| subject.insert_each(keys, now)).sum())
+    fn perform(&mut self, operation: Operation, leg: &Leg) -> Option<u64> {
+        self.meter.during(|| operation.perform(&mut *self.subject, leg))
     }
 
     /// Performs an operation once and keeps the sample. A subject without batches inserts the keys
     /// of a batch unmeasured, so that all hold the same.
     fn time(&mut self, operation: Operation, leg: &Leg, clock: &impl Clock) {
         let start = clock.nanos();
-        let seen: Option<u64> = match operation {
-            Operation::Insert => Some(self.insert(leg)),
-            Operation::Absent | Operation::Present => {
-                Some(leg.moments().map(|(now, keys)| self.subject.contains_each(keys, now)).sum())
-            }
-            Operation::InsertBatch | Operation::AbsentBatch => {
-                let Self { subject, meter, .. } = self;
-                subject.as_batched().map(|batched| {
-                    meter.during(|| {
-                        let moments = leg.moments().map(|(now, keys)| match operation {
-                            Operation::InsertBatch => batched.insert_batch(keys, now),
-                            _ => batched.contains_batch(keys, now),
-                        });
-                        moments.sum()
-                    })
-                })
-            }
-        };
+        let seen = self.perform(operation, leg);
         let nanos = clock.nanos() - start;
         match seen {
             Some(seen) => self.keep(operation, leg.len(), nanos, seen),
-            None if operation.inserts() => _ = self.insert(leg),
+            None if operation.inserts() => _ = self.perform(Operation::Insert, leg),
             None => {}
         }
     }

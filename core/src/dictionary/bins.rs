@@ -174,6 +174,12 @@ impl<B: AsRef<[u8]>> Bin<'_, B> {
         isa.near_bytes_holding(near, &self.layout.near_masks, remainder as u8)
     }
 
+    /// Whether a run may hold a remainder, as far as a few bytes of the row tell.
+    #[inline(always)]
+    pub(super) fn may_hold<I: Isa>(&self, isa: I, run: Run, remainder: u64) -> bool {
+        run.reaches(self.candidates(isa, run, remainder)) & run.occupied
+    }
+
     /// True if the lowest candidate has the whole remainder for certain.
     #[inline(always)]
     pub(super) fn proves(&self, candidates: u64) -> bool {

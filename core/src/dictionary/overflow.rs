@@ -64,8 +64,7 @@ impl Dictionary {
                 let mut bin = self.bins.get_mut(place.bin);
                 let mut head = bin.head();
                 let run = head.run(isa, place.bucket);
-                let candidates = bin.candidates(isa, run, place.remainder);
-                let slot = match run.occupied && run.reaches(candidates) {
+                let slot = match bin.may_hold(isa, run, place.remainder) {
                     true => bin.find(isa, run, place.remainder),
                     false => 0,
                 };

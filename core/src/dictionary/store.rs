@@ -238,7 +238,7 @@ impl Dictionary {
         let view = bin.view(place.bucket);
         let run = view.run(isa);
         // One branch for all that is rare.
-        let perhaps = run.reaches(bin.candidates(isa, run, place.remainder)) & run.occupied;
+        let perhaps = bin.may_hold(isa, run, place.remainder);
         if perhaps | view.overflows() | view.is_full() {
             return false;
         }

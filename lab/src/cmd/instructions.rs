@@ -15,7 +15,7 @@ use lately::plan::{Goal, Limit};
 use lately::{ErrorRate, Span, Window, catalog, quantity};
 
 use crate::contender::{Contender, Subject};
-use crate::course::{Course, Leg};
+use crate::course::Course;
 use crate::race::Operation;
 use crate::stream::DISTINCT;
 
@@ -87,7 +87,7 @@ fn perform(options: &Options, operation: Operation) -> Result<()> {
     let mut course = Course::new(&DISTINCT, &goal, SEED);
     // Windows are in their steady state after that.
     let filling = if goal.window == Window::Ever { options.items } else { options.items * 5 / 2 };
-    insert_each(&mut *subject, &course.next(filling));
+    black_box(Operation::Insert.perform(&mut *subject, &course.next(filling)));
     let leg = match operation {
         Operation::Insert | Operation::InsertBatch => course.next(options.operations),
         Operation::Absent | Operation::AbsentBatch => course.absent(options.operations),
@@ -96,26 +96,8 @@ fn perform(options: &Options, operation: Operation) -> Result<()> {
     if options.idle {
         return Ok(());
     }
-    match operation {
-        Operation::Insert => insert_each(&mut *subject, &leg),
-        Operation::Absent | Operation::Present => {
-            leg.moments().for_each(|(now, keys)| _ = black_box(subject.contains_each(keys, now)));
-        }
-        Operation::InsertBatch | Operation::AbsentBatch => {
-            let batched = subject.as_batched().context("ours take batches")?;
-            leg.moments().for_each(|(now, keys)| {
-                black_box(match operation {
-                    Operation::InsertBatch => batched.insert_batch(keys, now),
-                    _ => batched.contains_batch(keys, now),
-                });
-            });
-        }
-    }
+    black_box(operation.perform(&mut *subject, &leg)).context("ours take batches")?;
     Ok(())
-}
-
-fn insert_each(subject: &mut dyn Subject, leg: &Leg) {
-    leg.moments().for_each(|(now, keys)| _ = black_box(subject.insert_each(keys, now)));
 }
 
 /// The structure, empty, for the first kind of window that it keeps.
