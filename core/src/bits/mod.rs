@@ -1,6 +1,7 @@
 //! Bits in words, and the instructions that move them: the only `unsafe` of the library.
 
 mod aligned;
+mod extendible;
 mod isa;
 mod large_pages;
 mod lines;
@@ -17,6 +18,7 @@ mod x86_64;
 mod x86_64_row;
 
 pub use aligned::{Aligned, LINE_BYTES};
+pub use extendible::{Extendible, MOST_WORDS, prefix};
 pub(crate) use isa::vectorized;
 pub use isa::{Isa, Level};
 pub use lines::{LINE_WORDS, Lines};

@@ -1,12 +1,12 @@
 //! The growing filter: a directory of segments, and the rule by which they grow.
 
-use super::directory::{Directory, Kept, Location, prefix};
+use super::directory::{Directory, Kept, MOST_NOTES};
 use super::origin::Origins;
 use super::parameters::{GrowingParameters, SPLIT_FROM, UNKNOWN_ITEMS};
 use super::reshape::{bins_for, halves};
-use super::segment::{BLOCK_BITS, HEAD, MOST_BINS, Outcome, Place, Repeat, SLOTS, Segment, touch};
+use super::segment::{BLOCK_BITS, HEAD, MOST_BINS, Outcome, Repeat, SLOTS, Segment, touch};
 use super::state;
-use crate::bits::{Isa, LINE_WORDS, Level, Scalar, prefetch, vectorized};
+use crate::bits::{Isa, LINE_WORDS, Level, Scalar, prefetch, prefix, vectorized};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::dictionary::work::{Uncounted, Work};
@@ -42,18 +42,15 @@ pub struct Growing {
     pub(super) items: u64,
     /// Entries whose segment ran out of room for good.
     pub(super) lost: u64,
-    /// Bytes of all segments, and of what is noted with them.
-    pub(super) segment_bytes: u64,
 }
 
 impl Growing {
     /// An empty filter.
     pub fn new(parameters: GrowingParameters) -> Self {
         let segment = Segment::new(parameters.width(0), 1);
-        let segment_bytes = segment.heap_bytes();
         let whole = Kept { segment, depth: 0, origins: Origins::default() };
         let directory = Directory::new(vec![whole], 0, parameters.removing);
-        Self::from_parts(parameters, directory, 0, 0, segment_bytes)
+        Self::from_parts(parameters, directory, 0, 0)
     }
 
     pub(super) fn from_parts(
@@ -61,9 +58,8 @@ impl Growing {
         directory: Directory,
         items: u64,
         lost: u64,
-        segment_bytes: u64,
     ) -> Self {
-        Self { parameters, level: Level::detect(), directory, items, lost, segment_bytes }
+        Self { parameters, level: Level::detect(), directory, items, lost }
     }
 
     /// Keys that were new when they were inserted, and were not taken back.
@@ -102,32 +98,32 @@ impl Growing {
         vectorized!(self.level, |isa| self.contains_alone(isa, hash, work))
     }
 
+    /// The segment of a hash and its depth; starts loading what a lookup reads, or what an insertion
+    /// moves.
     #[inline(always)]
-    pub(super) fn place(&self, hash: u64, depth: u32) -> Place {
-        Place::of(hash, depth, self.parameters.remainder_bits[depth as usize].into())
-    }
-
-    /// Where the segment of a hash is; starts loading what a lookup reads, or what an insertion moves.
-    #[inline(always)]
-    fn locate_ahead(&self, hash: u64, inserts: bool) -> Location {
-        let at = self.directory.locate(hash);
-        let width = self.parameters.width(at.depth());
-        prefetch_place(self.directory.segment(at), hash, at.depth(), width, inserts);
-        at
+    fn segment_ahead(&self, hash: u64, inserts: bool) -> Found<'_> {
+        let (depth, segment) = self.directory.segment(hash);
+        prefetch_place(segment.words(), hash, depth, self.parameters.width(depth), inserts);
+        (depth, segment)
     }
 
     #[inline(always)]
     fn contains_alone<I: Isa>(&self, isa: I, hash: u64, work: &mut impl Work) -> bool {
-        let at = self.locate_ahead(hash, false);
-        self.contains(isa, hash, at, work)
+        let found = self.segment_ahead(hash, false);
+        self.contains(isa, hash, found, work)
     }
 
     #[inline(always)]
-    fn contains<I: Isa>(&self, isa: I, hash: u64, at: Location, work: &mut impl Work) -> bool {
-        touch_directory(work, 2);
-        let segment = self.directory.segment(at);
-        let place = self.place(hash, at.depth());
-        segment.contains(isa, self.parameters.width(at.depth()), place, work)
+    fn contains<I: Isa>(
+        &self,
+        isa: I,
+        hash: u64,
+        (depth, segment): Found<'_>,
+        work: &mut impl Work,
+    ) -> bool {
+        touch_directory(work, 1);
+        let place = self.parameters.place(hash, depth);
+        segment.contains(isa, self.parameters.width(depth), place, work)
     }
 
     #[inline(always)]
@@ -138,8 +134,8 @@ impl Growing {
         repeat: Repeat,
         work: &mut impl Work,
     ) -> bool {
-        let at = self.locate_ahead(hash, true);
-        self.insert(isa, hash, at, repeat, work)
+        self.segment_ahead(hash, true);
+        self.insert(isa, hash, repeat, work)
     }
 
     /// Whether the key is new. With [`Repeat::Store`], it is stored in any case.
@@ -148,15 +144,14 @@ impl Growing {
         &mut self,
         isa: I,
         hash: u64,
-        mut at: Location,
         repeat: Repeat,
         work: &mut impl Work,
     ) -> bool {
         loop {
-            let place = self.place(hash, at.depth());
-            let width = self.parameters.width(at.depth());
-            touch_directory(work, 2);
-            let segment = self.directory.segment_mut(at);
+            touch_directory(work, 1);
+            let (depth, mut segment) = self.directory.segment_mut(hash);
+            let place = self.parameters.place(hash, depth);
+            let width = self.parameters.width(depth);
             if segment.is_blind() {
                 return false;
             }
@@ -167,35 +162,32 @@ impl Growing {
                     return !seen;
                 }
                 // Afterwards every block has a free slot.
-                Outcome::Full => self.make_room(isa, hash, at, work),
+                Outcome::Full => self.make_room(isa, hash, work),
             }
-            at = self.directory.locate(hash);
         }
     }
 
     /// Gives the segment of a hash more bins, or splits it.
     #[inline(never)]
-    fn make_room<I: Isa>(&mut self, isa: I, hash: u64, at: Location, work: &mut impl Work) {
-        let width = self.parameters.width(at.depth());
-        self.drop_leftovers(isa, hash, at, work);
-        let segment = self.directory.segment(at);
+    fn make_room<I: Isa>(&mut self, isa: I, hash: u64, work: &mut impl Work) {
+        self.drop_leftovers(isa, hash, work);
+        let (depth, segment) = self.directory.segment(hash);
+        let width = self.parameters.width(depth);
         let entries = segment.count(width);
         let bins = bins_for(entries);
         touch(work, 0, segment.words().len());
-        if self.should_split(bins, hash, at.depth()) && self.directory.can_split(at) {
-            let parent = std::mem::take(self.directory.segment_mut(at));
-            self.segment_bytes -= parent.heap_bytes();
-            let halves = halves(isa, &parent, width, self.parameters.width(at.depth() + 1));
+        if self.should_split(bins, hash, depth) && self.directory.can_split(depth) {
+            let halves = halves(isa, &segment, width, self.parameters.width(depth + 1));
             for (child, half) in halves.iter().enumerate() {
-                self.segment_bytes += half.segment.heap_bytes();
                 touch(work, ELSEWHERE << child, half.segment.words().len());
             }
-            let origins = self.origins_of_halves(hash, at, &halves);
-            let segments = halves.map(|half| half.segment);
-            touch_directory(work, self.directory.split(hash, at, segments, origins));
-            return;
+            let origins = self.origins_of_halves(hash, &halves);
+            if origins.iter().all(|origins| origins.words().len() <= MOST_NOTES) {
+                let segments = halves.map(|half| half.segment);
+                touch_directory(work, self.directory.split(hash, segments, origins));
+                return;
+            }
         }
-        self.segment_bytes -= segment.heap_bytes();
         let made = if bins <= MOST_BINS {
             segment.reshaped(width)
         } else {
@@ -203,9 +195,8 @@ impl Growing {
             self.items = self.items.saturating_sub(entries as u64);
             Segment::blind()
         };
-        self.segment_bytes += made.heap_bytes();
         touch(work, ELSEWHERE, made.words().len());
-        *self.directory.segment_mut(at) = made;
+        self.directory.replace(hash, made);
         self.make_entries(work);
     }
 
@@ -240,12 +231,10 @@ impl Growing {
     fn insert_batch(&mut self, hashes: &[u64], repeat: Repeat, new: &mut [bool]) {
         assert_eq!(hashes.len(), new.len(), "one answer per hash");
         vectorized!(self.level, |isa| {
-            hashes.iter().take(AHEAD).for_each(|&hash| _ = self.locate_ahead(hash, true));
+            hashes.iter().take(AHEAD).for_each(|&hash| _ = self.segment_ahead(hash, true));
             for (index, (&hash, new)) in hashes.iter().zip(new).enumerate() {
-                self.locate_ahead(hashes[(index + AHEAD).min(hashes.len() - 1)], true);
-                // Insertions before this one may have split its segment.
-                let at = self.directory.locate(hash);
-                *new = self.insert(isa, hash, at, repeat, &mut Uncounted);
+                self.segment_ahead(hashes[(index + AHEAD).min(hashes.len() - 1)], true);
+                *new = self.insert(isa, hash, repeat, &mut Uncounted);
             }
         });
     }
@@ -269,7 +258,7 @@ impl Membership for Growing {
 
     #[inline]
     fn prefetch_hash(&self, hash: u64) {
-        self.locate_ahead(hash, true);
+        self.segment_ahead(hash, true);
     }
 
     fn insert_hashes(&mut self, hashes: &[u64], _now: Time, new: &mut [bool]) {
@@ -283,15 +272,10 @@ impl Membership for Growing {
     fn contains_hashes(&self, hashes: &[u64], _now: Time, seen: &mut [bool]) {
         assert_eq!(hashes.len(), seen.len(), "one answer per hash");
         vectorized!(self.level, |isa| {
-            // A ring of locations, each of a hash that is looked up after so many others.
-            let mut locations = [Location::default(); AHEAD];
-            for (at, &hash) in locations.iter_mut().zip(hashes) {
-                *at = self.locate_ahead(hash, false);
-            }
+            hashes.iter().take(AHEAD).for_each(|&hash| _ = self.segment_ahead(hash, false));
             for (index, (&hash, seen)) in hashes.iter().zip(seen).enumerate() {
-                let at = &mut locations[index % AHEAD];
-                *seen = self.contains(isa, hash, *at, &mut Uncounted);
-                *at = self.locate_ahead(hashes[(index + AHEAD).min(hashes.len() - 1)], false);
+                self.segment_ahead(hashes[(index + AHEAD).min(hashes.len() - 1)], false);
+                *seen = self.contains(isa, hash, self.directory.segment(hash), &mut Uncounted);
             }
         });
     }
@@ -303,14 +287,14 @@ impl Filter for Growing {
     }
 
     fn heap_bytes(&self) -> u64 {
-        self.segment_bytes + self.directory.heap_bytes()
+        self.directory.heap_bytes()
     }
 
     fn false_positive_rate(&self) -> f64 {
-        let rates = self.directory.locations().map(|at| {
-            let rate =
-                self.directory.segment(at).false_positive_rate(self.parameters.width(at.depth()));
-            rate * (-f64::from(at.depth())).exp2()
+        let rates = self.directory.first_hashes().map(|hash| {
+            let (depth, segment) = self.directory.segment(hash);
+            let rate = segment.false_positive_rate(self.parameters.width(depth));
+            rate * (-f64::from(depth)).exp2()
         });
         rates.sum()
     }
@@ -354,11 +338,13 @@ impl Structure for Growing {
     }
 }
 
+/// The depth of a segment, and the segment.
+type Found<'a> = (u32, Segment<&'a [u64]>);
+
 /// Starts loading the block of a hash, and where its entries are if all are spread evenly; also the
 /// next ones if they will move.
 #[inline(always)]
-fn prefetch_place(segment: &Segment, hash: u64, depth: u32, width: usize, moves: bool) {
-    let words = segment.words();
+fn prefetch_place(words: &[u64], hash: u64, depth: u32, width: usize, moves: bool) {
     let rest = hash << depth;
     // Of a blind segment nothing sensible, and no harm.
     let (before, _) = reduce(rest, words.len().wrapping_sub(HEAD) as u64);

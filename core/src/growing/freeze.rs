@@ -27,24 +27,21 @@ impl Growing {
         let remainder_bits = self.parameters.remainder_bits.map(|bits| bits - dropped);
         let mut copy = self.clone();
         copy.parameters = GrowingParameters { remainder_bits, ..self.parameters };
-        let mut hash = Some(0);
-        while let Some(next) = hash {
-            let at = copy.directory.locate(next);
-            if !copy.directory.segment(at).is_blind() {
-                let width = self.parameters.width(at.depth());
-                if self.parameters.removing {
-                    copy.drop_leftovers_for(Scalar, width, next, at, &mut Uncounted);
-                }
-                let segment = copy.directory.segment_mut(at);
-                copy.segment_bytes -= segment.heap_bytes();
-                let mut entries = segment.entries(width);
-                for entry in &mut entries {
-                    entry.field = shortened(entry.field, dropped.into());
-                }
-                *segment = Segment::of_entries(width - usize::from(dropped), &entries);
-                copy.segment_bytes += segment.heap_bytes();
+        for hash in self.directory.first_hashes() {
+            let (depth, segment) = self.directory.segment(hash);
+            if segment.is_blind() {
+                continue;
             }
-            hash = at.next_hash(next);
+            let width = self.parameters.width(depth);
+            if self.parameters.removing {
+                copy.drop_leftovers_for(Scalar, width, hash, &mut Uncounted);
+            }
+            let mut entries = copy.directory.segment(hash).1.entries(width);
+            for entry in &mut entries {
+                entry.field = shortened(entry.field, dropped.into());
+            }
+            let shortened = Segment::of_entries(width - usize::from(dropped), &entries);
+            copy.directory.replace(hash, shortened);
         }
         copy
     }

@@ -6,7 +6,6 @@
 
 mod address;
 mod blueprint;
-mod chunks;
 mod directory;
 mod field;
 mod filter;

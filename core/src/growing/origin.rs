@@ -15,6 +15,8 @@
 //! Worked example: an entry is used up in bucket 5 of a filter of one segment. After two halvings its
 //! copies are in buckets 20 to 23 of what are four segments now, and its note with that of bucket 20.
 
+use std::ops::{Deref, DerefMut};
+
 use super::address::{BLOCKS, BUCKETS};
 use crate::hash::reduce;
 
@@ -68,22 +70,23 @@ impl Origin {
 
 /// The notes that lie with a segment, in no order; some may be struck out.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Origins {
-    words: Box<[u64]>,
+pub(super) struct Origins<W = Box<[u64]>> {
+    words: W,
 }
 
 impl Origins {
-    pub(super) fn from_words(words: Vec<u64>) -> Self {
-        Self { words: words.into() }
+    pub(super) fn into_words(self) -> Box<[u64]> {
+        self.words
+    }
+}
+
+impl<W: Deref<Target = [u64]>> Origins<W> {
+    pub(super) fn from_words(words: W) -> Self {
+        Self { words }
     }
 
     pub(super) fn words(&self) -> &[u64] {
         &self.words
-    }
-
-    /// Bytes on the heap.
-    pub(super) fn heap_bytes(&self) -> u64 {
-        8 * self.words.len() as u64
     }
 
     /// Those that are not struck out.
@@ -96,13 +99,6 @@ impl Origins {
         self.words.iter().filter(|&&word| word == origin.word()).count()
     }
 
-    /// Strikes out one note.
-    pub(super) fn strike(&mut self, origin: Origin) {
-        if let Some(word) = self.words.iter_mut().find(|word| **word == origin.word()) {
-            *word &= !LIVE;
-        }
-    }
-
     /// Whether all may lie with the segment of this prefix.
     pub(super) fn belong_to(&self, prefix: u64, depth: u32) -> bool {
         self.words.iter().map(|&word| Origin::read(word)).all(|origin| {
@@ -110,6 +106,15 @@ impl Origins {
                 && origin.bucket < SEGMENT_BUCKETS << origin.depth
                 && origin.first_prefix(depth) == prefix
         })
+    }
+}
+
+impl<W: DerefMut<Target = [u64]>> Origins<W> {
+    /// Strikes out one note.
+    pub(super) fn strike(&mut self, origin: Origin) {
+        if let Some(word) = self.words.iter_mut().find(|word| **word == origin.word()) {
+            *word &= !LIVE;
+        }
     }
 }
 
@@ -131,7 +136,7 @@ mod tests {
             let hash = remix(i, 1);
             for depth in [0, 1, 9, 27] {
                 let place = Place::of(hash, depth, 9);
-                let prefix = crate::growing::directory::prefix(hash, depth);
+                let prefix = crate::bits::prefix(hash, depth);
                 let origin = Origin::of(hash, depth);
                 assert_eq!(origin, Origin::new(prefix, depth, place.block, place.bucket));
                 let first = origin.first_hash();
@@ -139,7 +144,7 @@ mod tests {
                 assert_eq!(Origin::of(first, depth), origin);
                 assert_eq!(Origin::of(first, 27).bucket, origin.bucket << (27 - depth));
                 assert!(first == 0 || Origin::of(first - 1, depth) != origin);
-                assert_eq!(origin.first_prefix(27), crate::growing::directory::prefix(first, 27));
+                assert_eq!(origin.first_prefix(27), crate::bits::prefix(first, 27));
                 let noted: Origins = [origin].into_iter().collect();
                 assert!(noted.live().eq([origin]) && noted.belong_to(prefix, depth));
             }

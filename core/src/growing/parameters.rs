@@ -22,9 +22,10 @@
 //! deepest prefix is 13 bits, and 3200 buckets. Nine bits of remainder at depths 3 to 13 are 11 times
 //! 0.07%, and the depths before add another 0.07%.
 
-use super::directory::{DEPTHS, Location};
+use super::address::Place;
+use super::directory::DEPTHS;
 use super::reshape::bins_for;
-use super::segment::{ADDRESS_CHANCE, MOST_BINS, SLOTS, Segment, words_of};
+use super::segment::{ADDRESS_CHANCE, MOST_BINS, SLOTS, words_of};
 use crate::blueprint::Unfit;
 use crate::rate::ErrorRate;
 
@@ -168,6 +169,12 @@ impl GrowingParameters {
         usize::from(self.remainder_bits[depth as usize]) + 1
     }
 
+    /// The place of a hash in a segment of this depth.
+    #[inline(always)]
+    pub(super) fn place(&self, hash: u64, depth: u32) -> Place {
+        Place::of(hash, depth, self.remainder_bits[depth as usize].into())
+    }
+
     /// Whether filters can be built so: every depth has room for what comes from the one before.
     pub(super) fn is_valid(&self) -> bool {
         let bits = &self.remainder_bits;
@@ -198,8 +205,9 @@ impl GrowingParameters {
     }
 }
 
-/// Bits of the directory for a segment, on average.
-const DIRECTORY_BITS: f64 = 1.5 * 8.0 * (size_of::<Segment>() + size_of::<Location>()) as f64;
+/// Bits of the directory for a segment, on average: 1.7 entries of the table, and half of the time
+/// as many of the next one and more.
+const DIRECTORY_BITS: f64 = 3.0 * 64.0;
 
 /// Shares of the depths beyond the expected one; they add up to one.
 fn thinning(beyond: f64) -> f64 {

@@ -7,13 +7,14 @@
 //!
 //! Entries whose remainder is used up have copies elsewhere; see [`origin`](super::origin).
 
-use super::directory::{Location, prefix};
+use std::ops::{Deref, DerefMut};
+
 use super::field::{matches, used_up};
 use super::filter::{Growing, MOST_EQUAL, touch_directory};
 use super::origin::{Origin, Origins};
 use super::reshape::{Half, bins_for};
 use super::segment::{Place, Run, Segment};
-use crate::bits::{Isa, vectorized};
+use crate::bits::{Isa, prefix, vectorized};
 use crate::dictionary::work::{Uncounted, Work};
 use crate::filter::Removing;
 
@@ -52,19 +53,18 @@ enum Struck {
 impl Growing {
     #[inline(always)]
     fn remove<I: Isa>(&mut self, isa: I, hash: u64) -> bool {
-        let at = self.directory.locate(hash);
-        let place = self.place(hash, at.depth());
-        let width = self.parameters.width(at.depth());
-        let segment = self.directory.segment_mut(at);
+        let (depth, segment) = self.directory.segment(hash);
+        let place = self.parameters.place(hash, depth);
+        let width = self.parameters.width(depth);
         if segment.is_blind() {
             return true;
         }
         let Some(longest) = segment.longest_match(isa, width, place) else { return false };
         if longest.field == used_up(width) {
-            match self.strike_origin(hash, at) {
+            match self.strike_origin(hash, depth) {
                 Struck::Note => {}
                 Struck::Leftover => {
-                    self.directory.segment_mut(at).remove_used_up(isa, width, place);
+                    self.directory.segment_mut(hash).1.remove_used_up(isa, width, place);
                     return false;
                 }
                 Struck::Nothing => return true,
@@ -72,28 +72,25 @@ impl Growing {
         } else if longest.equal >= MOST_EQUAL {
             return true;
         }
-        let segment = self.directory.segment_mut(at);
+        let (_, mut segment) = self.directory.segment_mut(hash);
         segment.remove_at(width, place, longest.run, longest.at);
         self.items = self.items.saturating_sub(1);
         if segment.bins(width) > bins_for(segment.count(width) + RESERVE) {
-            self.drop_leftovers(isa, hash, at, &mut Uncounted);
-            let segment = self.directory.segment_mut(at);
-            self.segment_bytes -= segment.heap_bytes();
-            *segment = segment.reshaped(width);
-            self.segment_bytes += segment.heap_bytes();
+            self.drop_leftovers(isa, hash, &mut Uncounted);
+            let smaller = self.directory.segment(hash).1.reshaped(width);
+            self.directory.replace(hash, smaller);
         }
         true
     }
 
     /// Strikes out the note on the latest origin above a hash.
-    fn strike_origin(&mut self, hash: u64, at: Location) -> Struck {
-        for depth in (0..=at.depth()).rev() {
+    fn strike_origin(&mut self, hash: u64, depth: u32) -> Struck {
+        for depth in (0..=depth).rev() {
             let origin = Origin::of(hash, depth);
             match self.noted(origin) {
                 Noted::Times(0) => {}
                 Noted::Times(times) if times < MOST_EQUAL => {
-                    let at = self.directory.locate(origin.first_hash());
-                    if let Some(origins) = self.directory.origins_mut(at) {
+                    if let Some(mut origins) = self.directory.origins_mut(origin.first_hash()) {
                         origins.strike(origin);
                     }
                     return Struck::Note;
@@ -105,11 +102,11 @@ impl Growing {
     }
 
     fn noted(&self, origin: Origin) -> Noted {
-        let at = self.directory.locate(origin.first_hash());
-        if self.directory.segment(at).is_blind() {
+        let hash = origin.first_hash();
+        if self.directory.segment(hash).1.is_blind() {
             return Noted::Unknown;
         }
-        Noted::Times(self.directory.origins(at).map_or(0, |origins| origins.count(origin)))
+        Noted::Times(self.directory.origins(hash).map_or(0, |origins| origins.count(origin)))
     }
 
     /// Removes, from the segment of a hash, copies of entries that were taken back elsewhere.
@@ -117,12 +114,11 @@ impl Growing {
         &mut self,
         isa: I,
         hash: u64,
-        at: Location,
         work: &mut impl Work,
     ) {
         if self.parameters.removing {
-            let width = self.parameters.width(at.depth());
-            self.drop_leftovers_for(isa, width, hash, at, work);
+            let width = self.parameters.width(self.directory.segment(hash).0);
+            self.drop_leftovers_for(isa, width, hash, work);
         }
     }
 
@@ -132,20 +128,20 @@ impl Growing {
         isa: I,
         width: usize,
         hash: u64,
-        at: Location,
         work: &mut impl Work,
     ) {
-        let prefix = prefix(hash, at.depth());
-        let mut used_up = self.directory.segment(at).used_up(width);
+        let (depth, segment) = self.directory.segment(hash);
+        let prefix = prefix(hash, depth);
+        let mut used_up = segment.used_up(width);
         // Equal ones come one after the other, and each needs a note of its own.
         while let Some(&place) = used_up.last() {
             let copies = used_up.iter().rev().take_while(|&&other| other == place).count();
             used_up.truncate(used_up.len() - copies);
-            let bucket = Origin::new(prefix, at.depth(), place.block, place.bucket);
-            touch_directory(work, 2 * at.depth() as usize);
+            let bucket = Origin::new(prefix, depth, place.block, place.bucket);
+            touch_directory(work, 2 * depth as usize);
             let needed = self.needed(bucket);
             for _ in needed.unwrap_or(copies)..copies {
-                self.directory.segment_mut(at).remove_used_up(isa, width, place);
+                self.directory.segment_mut(hash).1.remove_used_up(isa, width, place);
             }
         }
     }
@@ -165,27 +161,17 @@ impl Growing {
 
     /// What is to be noted with the halves of the segment of a hash: what was noted before, and what
     /// is new.
-    pub(super) fn origins_of_halves(
-        &mut self,
-        hash: u64,
-        at: Location,
-        halves: &[Half; 2],
-    ) -> [Origins; 2] {
-        let depth = at.depth() + 1;
-        let parent = prefix(hash, at.depth());
-        let Some(before) = self.directory.origins_mut(at).map(std::mem::take) else {
-            return Default::default();
-        };
-        self.segment_bytes -= before.heap_bytes();
-        let made = [0, 1].map(|side| {
+    pub(super) fn origins_of_halves(&self, hash: u64, halves: &[Half; 2]) -> [Origins; 2] {
+        let Some(before) = self.directory.origins(hash) else { return Default::default() };
+        let depth = self.directory.segment(hash).0 + 1;
+        let parent = prefix(hash, depth - 1);
+        [0, 1].map(|side| {
             let child = parent << 1 | side;
             let kept = before.live().filter(|origin| origin.first_prefix(depth) == child);
             let new = halves[side as usize].used_up.iter();
             let new = new.map(|place| Origin::new(child, depth, place.block, place.bucket));
-            kept.chain(new).collect::<Origins>()
-        });
-        self.segment_bytes += made[0].heap_bytes() + made[1].heap_bytes();
-        made
+            kept.chain(new).collect()
+        })
     }
 }
 
@@ -198,7 +184,7 @@ struct Longest {
     equal: usize,
 }
 
-impl Segment {
+impl<W: Deref<Target = [u64]>> Segment<W> {
     fn longest_match<I: Isa>(&self, isa: I, width: usize, place: Place) -> Option<Longest> {
         let run = self.run(isa, self.block(place.block as usize), place.bucket);
         let fields = || (run.first..run.end).map(|at| (self.field(width, at), at));
@@ -215,6 +201,9 @@ impl Segment {
         self.entries(width).into_iter().filter(is_used_up).collect()
     }
 
+}
+
+impl<W: DerefMut<Target = [u64]>> Segment<W> {
     /// Removes an entry without a remainder from its bucket, if there is one.
     pub(super) fn remove_used_up<I: Isa>(&mut self, isa: I, width: usize, place: Place) {
         let run = self.run(isa, self.block(place.block as usize), place.bucket);
@@ -242,27 +231,22 @@ mod tests {
 
     /// Copies in all segments, and how many of them have a note; leftovers dropped on demand.
     fn copies(filter: &mut Growing, drop: bool) -> (usize, usize) {
-        let (mut copies, mut needed, mut next) = (0, 0, 0);
-        loop {
-            let at = filter.directory.locate(next);
+        let (mut copies, mut needed) = (0, 0);
+        for hash in filter.directory.first_hashes().collect::<Vec<_>>() {
             if drop {
-                filter.drop_leftovers(crate::bits::Scalar, next, at, &mut Uncounted);
+                filter.drop_leftovers(crate::bits::Scalar, hash, &mut Uncounted);
             }
-            let width = filter.parameters.width(at.depth());
-            let segment = filter.directory.segment(at);
-            let mut used_up = segment.used_up(width);
+            let (depth, segment) = filter.directory.segment(hash);
+            let mut used_up = segment.used_up(filter.parameters.width(depth));
             copies += used_up.len();
             used_up.dedup();
-            let prefix = prefix(next, at.depth());
+            let prefix = prefix(hash, depth);
             let owed = used_up.iter().filter_map(|place| {
-                filter.needed(Origin::new(prefix, at.depth(), place.block, place.bucket))
+                filter.needed(Origin::new(prefix, depth, place.block, place.bucket))
             });
             needed += owed.sum::<usize>();
-            match at.next_hash(next) {
-                Some(hash) => next = hash,
-                None => return (copies, needed),
-            }
         }
+        (copies, needed)
     }
 
     /// Old keys leave copies in many segments; taken back, all of those go with time.

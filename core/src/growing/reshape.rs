@@ -5,7 +5,7 @@
 //! bucket 2u or 2u + 1 of what is counted from block 2w on. An entry without a remainder goes to
 //! both.
 
-use std::ops::Range;
+use std::ops::{Deref, Range};
 
 use super::field::used_up;
 use super::segment::{BLOCKS, BUCKETS, Block, HEAD, Outcome, Place, Repeat, SLOTS, Segment};
@@ -67,6 +67,17 @@ impl Segment {
         segment
     }
 
+    /// Stores an entry, whatever else is there.
+    fn store<I: Isa>(&mut self, isa: I, width: usize, place: Place) {
+        let always = Repeat::Store(usize::MAX);
+        if self.insert(isa, width, place, always, &mut Uncounted) == Outcome::Full {
+            *self = self.reshaped(width);
+            self.insert(isa, width, place, always, &mut Uncounted);
+        }
+    }
+}
+
+impl<W: Deref<Target = [u64]>> Segment<W> {
     /// All entries, in order.
     pub(super) fn entries(&self, width: usize) -> Vec<Place> {
         let mut entries = Vec::with_capacity(SLOTS * self.bins(width));
@@ -89,21 +100,12 @@ impl Segment {
         entries
     }
 
-    /// Stores an entry, whatever else is there.
-    fn store<I: Isa>(&mut self, isa: I, width: usize, place: Place) {
-        let always = Repeat::Store(usize::MAX);
-        if self.insert(isa, width, place, always, &mut Uncounted) == Outcome::Full {
-            *self = self.reshaped(width);
-            self.insert(isa, width, place, always, &mut Uncounted);
-        }
-    }
-
     /// The same entries with as many bins as they need, free slots spread evenly.
-    pub(super) fn reshaped(&self, width: usize) -> Self {
+    pub(super) fn reshaped(&self, width: usize) -> Segment {
         let counts =
             std::array::from_fn(|number| self.end(width, number) - self.block(number).start());
         let bins = bins_for(counts.iter().sum());
-        let mut made = Self::new(width, bins);
+        let mut made = Segment::new(width, bins);
         for (number, (to, count)) in starts(&counts, bins).into_iter().zip(counts).enumerate() {
             let block = self.block(number);
             let from = block.start();
@@ -128,7 +130,7 @@ pub(super) struct Half {
 /// The two halves of a segment, whose entries have one bit of remainder less.
 pub(super) fn halves<I: Isa>(
     isa: I,
-    segment: &Segment,
+    segment: &Segment<&[u64]>,
     width: usize,
     child_width: usize,
 ) -> [Half; 2] {
@@ -159,7 +161,7 @@ pub(super) fn halves<I: Isa>(
 #[inline(always)]
 fn half<I: Isa>(
     isa: I,
-    segment: &Segment,
+    segment: &Segment<&[u64]>,
     width: usize,
     child_width: usize,
     bins: usize,

@@ -23,6 +23,8 @@
 //! 2 end a run). Bucket 4 is the second that is occupied, so its run stops at the second end and
 //! starts after the first one. An entry for bucket 2 would go to slot 2, and slot 2 moves to slot 3.
 
+use std::ops::{Deref, DerefMut};
+
 use crate::bits::{Isa, insert_bits_down, insert_bits_up, read_bits, read_bits_down, write_bits};
 use crate::dictionary::work::Work;
 
@@ -41,10 +43,10 @@ const fn few_ends(width: usize) -> u64 {
 
 /// Signatures with a common prefix. How wide a field is depends on the prefix, so every call is told
 /// the `width` in bits.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Segment {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Segment<W = Box<[u64]>> {
     /// Empty in a segment that ran out of room for good; see [`Segment::blind`].
-    words: Box<[u64]>,
+    words: W,
 }
 
 impl Segment {
@@ -53,14 +55,21 @@ impl Segment {
         Self { words: vec![0; words_of(width, bins)].into() }
     }
 
-    /// A segment with these words.
-    pub(super) fn from_words(words: Vec<u64>) -> Self {
-        Self { words: words.into() }
-    }
-
     /// A segment that knows nothing any more, and has to report everything.
     pub(super) fn blind() -> Self {
-        Self::default()
+        Self { words: Box::default() }
+    }
+
+    pub(super) fn into_words(self) -> Box<[u64]> {
+        self.words
+    }
+}
+
+impl<W: Deref<Target = [u64]>> Segment<W> {
+    /// A segment with these words.
+    #[inline(always)]
+    pub(super) fn from_words(words: W) -> Self {
+        Self { words }
     }
 
     #[inline(always)]
@@ -68,17 +77,9 @@ impl Segment {
         self.words.is_empty()
     }
 
+    #[inline(always)]
     pub(super) fn words(&self) -> &[u64] {
         &self.words
-    }
-
-    pub(super) fn words_mut(&mut self) -> &mut [u64] {
-        &mut self.words
-    }
-
-    /// Bytes on the heap.
-    pub(super) fn heap_bytes(&self) -> u64 {
-        8 * self.words.len() as u64
     }
 
     pub(super) fn bins(&self, width: usize) -> usize {
@@ -99,19 +100,10 @@ impl Segment {
         Block(self.words[number])
     }
 
-    pub(super) fn set_block(&mut self, number: usize, block: Block) {
-        self.words[number] = block.0;
-    }
-
     /// Whether the entry in a slot is the last of its bucket.
     #[inline(always)]
     pub(super) fn ends_at(&self, slot: usize) -> bool {
         self.words[HEAD + slot / SLOTS] >> (slot % SLOTS) & 1 != 0
-    }
-
-    #[inline(always)]
-    pub(super) fn set_end(&mut self, slot: usize) {
-        self.words[HEAD + slot / SLOTS] |= 1 << (slot % SLOTS);
     }
 
     /// The bit after the highest of a slot's field.
@@ -124,11 +116,6 @@ impl Segment {
     #[inline(always)]
     pub(super) fn field(&self, width: usize, slot: usize) -> u64 {
         self.fields(width, slot) >> (64 - width)
-    }
-
-    pub(super) fn set_field(&mut self, width: usize, slot: usize, field: u64) {
-        let low = self.field_end(width, slot + 1);
-        write_bits(&mut self.words, low, width as u32, field);
     }
 
     /// The fields of a slot and those after it, from the highest bit down.
@@ -199,49 +186,6 @@ impl Segment {
         (run.first..run.end).any(|slot| matches(self.field(width, slot), wanted))
     }
 
-    /// Stores an entry unless one matches, or there is no room.
-    #[inline(always)]
-    pub(super) fn insert<I: Isa>(
-        &mut self,
-        isa: I,
-        width: usize,
-        place: Place,
-        repeat: Repeat,
-        work: &mut impl Work,
-    ) -> Outcome {
-        let Place { block, bucket, field } = place;
-        let number = block as usize;
-        touch(work, number, 1);
-        let block = self.block(number);
-        let run = self.run(isa, block, bucket);
-        self.touch_run(work, width, block, run);
-        let mut compared = Compared::default();
-        for slot in run.first..run.end {
-            compared.add(self.field(width, slot), field);
-        }
-        let refused = match repeat {
-            Repeat::Keep => compared.seen,
-            Repeat::Store(most) => compared.equal >= most,
-        };
-        if refused {
-            return Outcome::Seen;
-        }
-        let Some((last_moved, gap)) = self.gap(width, number) else { return Outcome::Full };
-        let at = run.first + compared.less;
-        touch(work, number, last_moved + 1 - number);
-        self.touch_slots(work, width, at, gap);
-        self.open(width, at, gap, at == run.end, field);
-        if at == run.end && run.end > run.first {
-            // What was the last of the run is no longer.
-            self.words[HEAD + (at - 1) / SLOTS] &= !(1 << ((at - 1) % SLOTS));
-        }
-        self.words[number] |= Block::bit(bucket);
-        for start in &mut self.words[number + 1..=last_moved] {
-            *start += 1;
-        }
-        Outcome::Stored { seen: compared.seen }
-    }
-
     /// The last block that moves if the first free slot after a block is taken, and that slot. The
     /// last slot of all is never taken.
     #[inline(always)]
@@ -257,27 +201,6 @@ impl Segment {
         }
         let end = self.end(width, BLOCKS - 1);
         (end + 1 < SLOTS * self.bins(width)).then_some((BLOCKS - 1, end))
-    }
-
-    /// Moves the slots from `at` on up to the free slot `gap` by one, and fills `at`.
-    #[inline(always)]
-    fn open(&mut self, width: usize, at: usize, gap: usize, ends: bool, field: u64) {
-        let (low, high) = (self.field_end(width, gap), self.field_end(width, at));
-        insert_bits_up(&mut self.words[HEAD..], at, gap, 1, ends.into());
-        insert_bits_down(&mut self.words, low, high, width as u32, field);
-    }
-
-    /// Removes the entry in slot `at` of the run of a bucket.
-    pub(super) fn remove_at(&mut self, width: usize, place: Place, run: Run, at: usize) {
-        let end = self.end(width, place.block as usize);
-        let (low, high) = (self.field_end(width, end), self.field_end(width, at + 1));
-        insert_bits_down(&mut self.words[HEAD..], at + 1, end, 1, 0);
-        insert_bits_up(&mut self.words, low, high, width as u32, 0);
-        if run.end - run.first == 1 {
-            self.words[place.block as usize] &= !Block::bit(place.bucket);
-        } else if at == run.end - 1 {
-            self.set_end(at - 1);
-        }
     }
 
     /// The chance that a random hash of this segment matches: entries are disjoint.
@@ -355,6 +278,90 @@ impl Segment {
         let low = self.field_end(width, last + 1) / 64;
         let high = self.field_end(width, first) / 64;
         touch(work, low, high + 1 - low);
+    }
+}
+
+impl<W: DerefMut<Target = [u64]>> Segment<W> {
+    pub(super) fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.words
+    }
+
+    pub(super) fn set_block(&mut self, number: usize, block: Block) {
+        self.words[number] = block.0;
+    }
+
+    #[inline(always)]
+    pub(super) fn set_end(&mut self, slot: usize) {
+        self.words[HEAD + slot / SLOTS] |= 1 << (slot % SLOTS);
+    }
+
+    pub(super) fn set_field(&mut self, width: usize, slot: usize, field: u64) {
+        let low = self.field_end(width, slot + 1);
+        write_bits(&mut self.words, low, width as u32, field);
+    }
+
+    /// Stores an entry unless one matches, or there is no room.
+    #[inline(always)]
+    pub(super) fn insert<I: Isa>(
+        &mut self,
+        isa: I,
+        width: usize,
+        place: Place,
+        repeat: Repeat,
+        work: &mut impl Work,
+    ) -> Outcome {
+        let Place { block, bucket, field } = place;
+        let number = block as usize;
+        touch(work, number, 1);
+        let block = self.block(number);
+        let run = self.run(isa, block, bucket);
+        self.touch_run(work, width, block, run);
+        let mut compared = Compared::default();
+        for slot in run.first..run.end {
+            compared.add(self.field(width, slot), field);
+        }
+        let refused = match repeat {
+            Repeat::Keep => compared.seen,
+            Repeat::Store(most) => compared.equal >= most,
+        };
+        if refused {
+            return Outcome::Seen;
+        }
+        let Some((last_moved, gap)) = self.gap(width, number) else { return Outcome::Full };
+        let at = run.first + compared.less;
+        touch(work, number, last_moved + 1 - number);
+        self.touch_slots(work, width, at, gap);
+        self.open(width, at, gap, at == run.end, field);
+        if at == run.end && run.end > run.first {
+            // What was the last of the run is no longer.
+            self.words[HEAD + (at - 1) / SLOTS] &= !(1 << ((at - 1) % SLOTS));
+        }
+        self.words[number] |= Block::bit(bucket);
+        for start in &mut self.words[number + 1..=last_moved] {
+            *start += 1;
+        }
+        Outcome::Stored { seen: compared.seen }
+    }
+
+    /// Moves the slots from `at` on up to the free slot `gap` by one, and fills `at`.
+    #[inline(always)]
+    fn open(&mut self, width: usize, at: usize, gap: usize, ends: bool, field: u64) {
+        let (low, high) = (self.field_end(width, gap), self.field_end(width, at));
+        insert_bits_up(&mut self.words[HEAD..], at, gap, 1, ends.into());
+        insert_bits_down(&mut self.words, low, high, width as u32, field);
+    }
+
+    /// Removes the entry in slot `at` of the run of a bucket.
+    pub(super) fn remove_at(&mut self, width: usize, place: Place, run: Run, at: usize) {
+        let end = self.end(width, place.block as usize);
+        let (low, high) = (self.field_end(width, end), self.field_end(width, at + 1));
+        insert_bits_down(&mut self.words[HEAD..], at + 1, end, 1, 0);
+        insert_bits_up(&mut self.words, low, high, width as u32, 0);
+        if run.end - run.first == 1 {
+            self.words[place.block as usize] &= !Block::bit(place.bucket);
+        } else if at == run.end - 1 {
+            self.set_end(at - 1);
+        }
     }
 }
 

@@ -6,7 +6,9 @@
 //! their prefixes, its depth, the number of its bins (zero for a blind one) and its words, and if
 //! anything can be taken back, the number of its origins and those.
 
-use super::directory::{DEPTHS, Directory, Kept, MOST_DEPTH, MOST_SEGMENTS, longest_prefix};
+use super::directory::{
+    DEPTHS, Directory, Kept, MOST_DEPTH, MOST_NOTES, MOST_SEGMENTS, longest_prefix,
+};
 use super::filter::Growing;
 use super::origin::Origins;
 use super::parameters::GrowingParameters;
@@ -21,12 +23,12 @@ pub(super) fn write(filter: &Growing, out: &mut Writer) {
     out.u32(directory.segment_count() as u32);
     out.u8(directory.length() as u8);
     out.u32(directory.next_entries().map_or(0, |(made, _)| made) as u32);
-    for at in directory.locations() {
-        let segment = directory.segment(at);
-        out.u8(at.depth() as u8);
-        out.u8(segment.bins(filter.parameters.width(at.depth())) as u8);
+    for hash in directory.first_hashes() {
+        let (depth, segment) = directory.segment(hash);
+        out.u8(depth as u8);
+        out.u8(segment.bins(filter.parameters.width(depth)) as u8);
         out.words(segment.words());
-        if let Some(origins) = directory.origins(at) {
+        if let Some(origins) = directory.origins(hash) {
             out.u32(origins.words().len() as u32);
             out.words(origins.words());
         }
@@ -50,7 +52,6 @@ pub(super) fn read(
     let kept = read_segments(payload, &parameters, count, length)?;
     let entries: usize =
         kept.iter().map(|kept| kept.segment.count(parameters.width(kept.depth))).sum();
-    let bytes = kept.iter().map(|kept| kept.segment.heap_bytes() + kept.origins.heap_bytes()).sum();
     // Entries without a remainder are stored more than once, so there may be fewer items. More are
     // forged, and no harm.
     let items = items.min(entries as u64);
@@ -66,7 +67,7 @@ pub(super) fn read(
             return Err(Error::Field { field, found: made.into(), expected });
         }
     }
-    Ok(Growing::from_parts(parameters, directory, items, lost, bytes))
+    Ok(Growing::from_parts(parameters, directory, items, lost))
 }
 
 fn read_count(payload: &mut Reader<'_>) -> Result<u32, Error> {
@@ -133,9 +134,9 @@ fn read_parameters(reader: &mut Reader<'_>) -> Result<GrowingParameters, Error> 
 /// What is noted with the segment of a prefix.
 fn read_origins(payload: &mut Reader<'_>, prefix: u64, depth: u32) -> Result<Origins, Error> {
     let count = payload.u32("origins")?;
-    let origins = Origins::from_words(payload.words("origins", count.into())?);
-    if !origins.belong_to(prefix, depth) {
-        let expected = "those of buckets that begin in their segment";
+    let origins = Origins::from_words(payload.words("origins", count.into())?.into());
+    if origins.words().len() > MOST_NOTES || !origins.belong_to(prefix, depth) {
+        let expected = "at most 16383, of buckets that begin in their segment";
         return Err(Error::Field { field: "origins", found: count.into(), expected });
     }
     Ok(origins)
@@ -152,7 +153,7 @@ fn read_segment(payload: &mut Reader<'_>, width: usize) -> Result<Segment, Error
         return Err(fault);
     }
     let words = payload.words("segment", words_of(width, bins) as u64)?;
-    let segment = Segment::from_words(words);
+    let segment = Segment::from_words(words.into());
     if is_sound(&segment, width, bins) { Ok(segment) } else { Err(fault) }
 }
 
