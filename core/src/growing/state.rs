@@ -193,3 +193,41 @@ fn is_sound_block(segment: &Segment, width: usize, number: usize, bins: usize) -
 fn entry(segment: &Segment, width: usize, slot: usize) -> (bool, u64) {
     (segment.ends_at(slot), segment.field(width, slot))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blueprint::Blueprint;
+    use crate::filter::Membership;
+    use crate::hash::remix;
+    use crate::window::Time;
+
+    /// A filter of one segment with so many notes, all on its first bucket.
+    fn with_notes(count: usize) -> Result<Growing, Error> {
+        let parameters = GrowingParameters::with_error(0.01, 1_000, true).unwrap();
+        let remainder_bits = parameters.remainder_bits.map(|bits| bits.min(2));
+        let parameters = GrowingParameters { bins: 1, remainder_bits, ..parameters };
+        let (mut written, mut payload) = (Writer::new(), Writer::new());
+        parameters.write_parameters(&mut written);
+        write(&Growing::new(parameters), &mut payload);
+        let mut payload = payload.into_bytes();
+        payload.truncate(payload.len() - 4);
+        payload.extend((count as u32).to_le_bytes());
+        payload.extend([1, 0, 0, 0, 0, 0, 0, 0].repeat(count));
+        let (written, mut payload) = (written.into_bytes(), Reader::new(&payload));
+        read(&mut Reader::new(&written), &mut payload)
+    }
+
+    #[test]
+    fn more_notes_than_fit_are_refused_and_never_made() {
+        let refused = with_notes(MOST_NOTES + 1).expect_err("a note too many");
+        assert!(refused.to_string().contains("16383"), "{refused}");
+        // As many as fit: the segment with all of them does not split where there would be more.
+        let mut filter = with_notes(MOST_NOTES).unwrap();
+        for key in 0..3_000 {
+            filter.insert_hash(remix(key, 1), Time::ZERO);
+        }
+        assert!(filter.segments() > 8);
+        assert!((0..3_000).all(|key| filter.contains_hash(remix(key, 1), Time::ZERO)));
+    }
+}
