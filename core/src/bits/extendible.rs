@@ -236,7 +236,8 @@ impl Drop for Extendible {
 
 impl Clone for Extendible {
     fn clone(&self) -> Self {
-        let mut copy = Self::new(self.length, self.iter().map(|(depth, array)| (depth, array.into())));
+        let mut copy =
+            Self::new(self.length, self.iter().map(|(depth, array)| (depth, array.into())));
         (0..self.next.len() / 2).for_each(|_| copy.make_entries());
         copy
     }

@@ -29,7 +29,7 @@ pub fn read_bits_down(words: &[u64], position: usize) -> u64 {
     let (before, shift) = (position / 64, (position % 64) as u32);
     // Both words by one check.
     let &[.., low, high] = &words[..words.len().saturating_sub(before)] else {
-        panic!("no word {before} before the last")
+        panic!("fewer words than that")
     };
     high << shift | low >> 1 >> (63 - shift)
 }

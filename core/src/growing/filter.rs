@@ -1,5 +1,6 @@
 //! The growing filter: a directory of segments, and the rule by which they grow.
 
+use super::depth::{Depth, Depths};
 use super::directory::{Directory, Kept, MOST_NOTES};
 use super::origin::Origins;
 use super::parameters::{GrowingParameters, SPLIT_FROM, UNKNOWN_ITEMS};
@@ -36,6 +37,7 @@ const AHEAD: usize = 16;
 #[derive(Debug, Clone)]
 pub struct Growing {
     pub(super) parameters: GrowingParameters,
+    pub(super) depths: Depths,
     pub(super) level: Level,
     pub(super) directory: Directory,
     /// Entries that were stored and not removed.
@@ -59,7 +61,8 @@ impl Growing {
         items: u64,
         lost: u64,
     ) -> Self {
-        Self { parameters, level: Level::detect(), directory, items, lost }
+        let depths = Depths::new(&parameters);
+        Self { parameters, depths, level: Level::detect(), directory, items, lost }
     }
 
     /// Keys that were new when they were inserted, and were not taken back.
@@ -91,39 +94,36 @@ impl Growing {
         vectorized!(self.level, |isa| self.insert_alone(isa, hash, self.repeat(), work))
     }
 
-    /// A lookup whose memory accesses are counted.
-    #[doc(hidden)]
-    #[inline(always)]
-    pub fn contains_counted(&self, hash: u64, work: &mut impl Work) -> bool {
-        vectorized!(self.level, |isa| self.contains_alone(isa, hash, work))
-    }
-
     /// The segment of a hash and its depth; starts loading what a lookup reads, or what an insertion
     /// moves.
     #[inline(always)]
     fn segment_ahead(&self, hash: u64, inserts: bool) -> Found<'_> {
         let (depth, segment) = self.directory.segment(hash);
-        prefetch_place(segment.words(), hash, depth, self.parameters.width(depth), inserts);
+        prefetch_place(segment.words(), hash, depth, self.depths.of(depth), inserts);
         (depth, segment)
     }
 
     #[inline(always)]
-    fn contains_alone<I: Isa>(&self, isa: I, hash: u64, work: &mut impl Work) -> bool {
-        let found = self.segment_ahead(hash, false);
-        self.contains(isa, hash, found, work)
+    fn contains<I: Isa>(&self, isa: I, hash: u64, (depth, segment): Found<'_>) -> bool {
+        let of = self.depths.of(depth);
+        match segment.contains(isa, of, of.place(hash, depth)) {
+            Some(found) => found,
+            None => self.contains_in_run(isa, hash),
+        }
     }
 
-    #[inline(always)]
-    fn contains<I: Isa>(
-        &self,
-        isa: I,
-        hash: u64,
-        (depth, segment): Found<'_>,
-        work: &mut impl Work,
-    ) -> bool {
-        touch_directory(work, 1);
-        let place = self.parameters.place(hash, depth);
-        segment.contains(isa, self.parameters.width(depth), place, work)
+    /// A lookup that takes long in any case. It is told so little, and called last, so that others
+    /// need not keep anything for it.
+    #[inline(never)]
+    fn contains_in_run<I: Isa>(&self, isa: I, hash: u64) -> bool {
+        isa.vectorize(
+            #[inline(always)]
+            || {
+                let (depth, segment) = self.directory.segment(hash);
+                let of = self.depths.of(depth);
+                segment.contains_in_run(isa, of.width(), of.place(hash, depth))
+            },
+        )
     }
 
     #[inline(always)]
@@ -140,18 +140,12 @@ impl Growing {
 
     /// Whether the key is new. With [`Repeat::Store`], it is stored in any case.
     #[inline(always)]
-    fn insert<I: Isa>(
-        &mut self,
-        isa: I,
-        hash: u64,
-        repeat: Repeat,
-        work: &mut impl Work,
-    ) -> bool {
+    fn insert<I: Isa>(&mut self, isa: I, hash: u64, repeat: Repeat, work: &mut impl Work) -> bool {
         loop {
             touch_directory(work, 1);
             let (depth, mut segment) = self.directory.segment_mut(hash);
-            let place = self.parameters.place(hash, depth);
-            let width = self.parameters.width(depth);
+            let of = self.depths.of(depth);
+            let (place, width) = (of.place(hash, depth), of.width());
             if segment.is_blind() {
                 return false;
             }
@@ -253,7 +247,7 @@ impl Membership for Growing {
 
     #[inline]
     fn contains_hash(&self, hash: u64, _now: Time) -> bool {
-        vectorized!(self.level, |isa| self.contains_alone(isa, hash, &mut Uncounted))
+        vectorized!(self.level, |isa| self.contains(isa, hash, self.segment_ahead(hash, false)))
     }
 
     #[inline]
@@ -275,7 +269,7 @@ impl Membership for Growing {
             hashes.iter().take(AHEAD).for_each(|&hash| _ = self.segment_ahead(hash, false));
             for (index, (&hash, seen)) in hashes.iter().zip(seen).enumerate() {
                 self.segment_ahead(hashes[(index + AHEAD).min(hashes.len() - 1)], false);
-                *seen = self.contains(isa, hash, self.directory.segment(hash), &mut Uncounted);
+                *seen = self.contains(isa, hash, self.directory.segment(hash));
             }
         });
     }
@@ -344,12 +338,12 @@ type Found<'a> = (u32, Segment<&'a [u64]>);
 /// Starts loading the block of a hash, and where its entries are if all are spread evenly; also the
 /// next ones if they will move.
 #[inline(always)]
-fn prefetch_place(words: &[u64], hash: u64, depth: u32, width: usize, moves: bool) {
+fn prefetch_place(words: &[u64], hash: u64, depth: u32, of: Depth, moves: bool) {
     let rest = hash << depth;
     // Of a blind segment nothing sensible, and no harm.
     let (before, _) = reduce(rest, words.len().wrapping_sub(HEAD) as u64);
-    let ends = before.wrapping_mul(RECIPROCALS[width % RECIPROCALS.len()]) >> 16;
-    let (before, ends) = (before as usize, ends as usize);
+    let before = before as usize;
+    let ends = of.words_of_ends(before);
     prefetch(words, (rest >> (64 - BLOCK_BITS)) as usize);
     prefetch(words, HEAD + ends);
     let field = words.len().wrapping_add(ends).wrapping_sub(before);
@@ -360,17 +354,6 @@ fn prefetch_place(words: &[u64], hash: u64, depth: u32, width: usize, moves: boo
         prefetch(words, field.wrapping_sub(2 * LINE_WORDS));
     }
 }
-
-/// One part of a word of ends and so many words of fields, in units of 2^-16.
-const RECIPROCALS: [u64; 64] = {
-    let mut parts = [0; 64];
-    let mut width = 0;
-    while width < parts.len() {
-        parts[width] = (1 << 16) / (1 + width as u64);
-        width += 1;
-    }
-    parts
-};
 
 /// Words after which another piece of memory is counted: no segment is longer.
 pub(super) const ELSEWHERE: usize = 1 << 16;

@@ -25,8 +25,10 @@ impl Growing {
         let enough = |dropped: &u8| now * f64::from(*dropped).exp2() <= false_positive_rate;
         let dropped = (1..shortest).take_while(enough).last().unwrap_or(0);
         let remainder_bits = self.parameters.remainder_bits.map(|bits| bits - dropped);
-        let mut copy = self.clone();
-        copy.parameters = GrowingParameters { remainder_bits, ..self.parameters };
+        let parameters = GrowingParameters { remainder_bits, ..self.parameters };
+        let directory = self.directory.clone();
+        let mut copy = Self::from_parts(parameters, directory, self.items, self.lost);
+        copy.level = self.level;
         for hash in self.directory.first_hashes() {
             let (depth, segment) = self.directory.segment(hash);
             if segment.is_blind() {

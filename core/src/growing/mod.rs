@@ -6,6 +6,7 @@
 
 mod address;
 mod blueprint;
+mod depth;
 mod directory;
 mod field;
 mod filter;

@@ -22,7 +22,6 @@
 //! deepest prefix is 13 bits, and 3200 buckets. Nine bits of remainder at depths 3 to 13 are 11 times
 //! 0.07%, and the depths before add another 0.07%.
 
-use super::address::Place;
 use super::directory::DEPTHS;
 use super::reshape::bins_for;
 use super::segment::{ADDRESS_CHANCE, MOST_BINS, SLOTS, words_of};
@@ -74,9 +73,8 @@ impl GrowingParameters {
         let candidates = || {
             BINS.filter_map(|bins| {
                 let mut widths = 1..=MOST_REMAINDER_BITS - WIDE_DEPTHS;
-                widths.find_map(|width| {
-                    Self::with_width(bins, width, rate, expected_items, removing)
-                })
+                widths
+                    .find_map(|width| Self::with_width(bins, width, rate, expected_items, removing))
             })
         };
         let least = candidates().map(|candidate| candidate.bits_per_item()).reduce(f64::min);
@@ -173,15 +171,8 @@ impl GrowingParameters {
     }
 
     /// Bits of a field in a segment of this depth: a remainder, and the one that ends it.
-    #[inline(always)]
     pub(super) fn width(&self, depth: u32) -> usize {
         usize::from(self.remainder_bits[depth as usize]) + 1
-    }
-
-    /// The place of a hash in a segment of this depth.
-    #[inline(always)]
-    pub(super) fn place(&self, hash: u64, depth: u32) -> Place {
-        Place::of(hash, depth, self.remainder_bits[depth as usize].into())
     }
 
     /// Whether filters can be built so: every depth has room for what comes from the one before.

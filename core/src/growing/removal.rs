@@ -54,8 +54,8 @@ impl Growing {
     #[inline(always)]
     fn remove<I: Isa>(&mut self, isa: I, hash: u64) -> bool {
         let (depth, segment) = self.directory.segment(hash);
-        let place = self.parameters.place(hash, depth);
-        let width = self.parameters.width(depth);
+        let of = self.depths.of(depth);
+        let (place, width) = (of.place(hash, depth), of.width());
         if segment.is_blind() {
             return true;
         }
@@ -110,12 +110,7 @@ impl Growing {
     }
 
     /// Removes, from the segment of a hash, copies of entries that were taken back elsewhere.
-    pub(super) fn drop_leftovers<I: Isa>(
-        &mut self,
-        isa: I,
-        hash: u64,
-        work: &mut impl Work,
-    ) {
+    pub(super) fn drop_leftovers<I: Isa>(&mut self, isa: I, hash: u64, work: &mut impl Work) {
         if self.parameters.removing {
             let width = self.parameters.width(self.directory.segment(hash).0);
             self.drop_leftovers_for(isa, width, hash, work);
@@ -200,7 +195,6 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         let is_used_up = |place: &Place| place.field == used_up(width);
         self.entries(width).into_iter().filter(is_used_up).collect()
     }
-
 }
 
 impl<W: DerefMut<Target = [u64]>> Segment<W> {

@@ -31,15 +31,10 @@ use crate::dictionary::work::Work;
 pub(super) use super::address::{
     ADDRESS_CHANCE, BLOCK_BITS, BLOCKS, BUCKETS, Block, HEAD, MOST_BINS, Place, Run, SLOTS,
 };
+use super::depth::Depth;
 use super::field::{Compared, matches};
 pub(super) use super::outcome::{Outcome, Repeat};
 pub(super) use super::work::touch;
-
-/// The ends of runs so short that a word holds all their fields.
-#[inline(always)]
-const fn few_ends(width: usize) -> u64 {
-    if width <= 32 { 0b11 } else { 0 }
-}
 
 /// Signatures with a common prefix. How wide a field is depends on the prefix, so every call is told
 /// the `width` in bits.
@@ -150,40 +145,30 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         start
     }
 
-    /// Whether an entry matches. A blind segment has to report everything.
+    /// Whether an entry matches, if that is easily said: not of a long run. A blind segment has to
+    /// report everything.
     #[inline(always)]
-    pub(super) fn contains<I: Isa>(
-        &self,
-        isa: I,
-        width: usize,
-        place: Place,
-        work: &mut impl Work,
-    ) -> bool {
-        touch(work, place.block as usize, 1);
-        let Some(blocks) = self.words.first_chunk::<BLOCKS>() else { return true };
+    pub(super) fn contains<I: Isa>(&self, isa: I, depth: Depth, place: Place) -> Option<bool> {
+        let Some(blocks) = self.words.first_chunk::<BLOCKS>() else { return Some(true) };
         let block = Block(blocks[place.block as usize % BLOCKS]);
         if !block.has(place.bucket) {
-            return false;
+            return Some(false);
         }
         let (first, ends) = self.near_run(isa, block, block.rank(place.bucket));
-        if ends & few_ends(width) == 0 {
-            let run = self.run(isa, block, place.bucket);
-            self.touch_run(work, width, block, run);
-            return self.any_matches(width, run, place.field);
+        if ends & depth.few_ends() == 0 {
+            return None;
         }
-        let first = block.start() + first;
-        let length = ends.trailing_zeros() as usize + 1;
-        self.touch_run(work, width, block, Run { first, end: first + length });
-        let fields = self.fields(width, first);
+        let width = depth.width();
+        let fields = self.fields(width, block.start() + first);
         let matches_first = matches(fields >> (64 - width), place.field);
         let matches_second = matches(fields << (width % 64) >> (64 - width), place.field);
-        matches_first | (ends & 1 == 0) & matches_second
+        Some(matches_first | (ends & 1 == 0) & matches_second)
     }
 
-    /// Whether one of the entries of a run matches.
-    #[inline(never)]
-    fn any_matches(&self, width: usize, run: Run, wanted: u64) -> bool {
-        (run.first..run.end).any(|slot| matches(self.field(width, slot), wanted))
+    /// Whether an entry matches, however many there are in its run.
+    pub(super) fn contains_in_run<I: Isa>(&self, isa: I, width: usize, place: Place) -> bool {
+        let run = self.run(isa, self.block(place.block as usize), place.bucket);
+        (run.first..run.end).any(|slot| matches(self.field(width, slot), place.field))
     }
 
     /// The last block that moves if the first free slot after a block is taken, and that slot. The
