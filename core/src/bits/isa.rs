@@ -56,9 +56,15 @@ pub trait Isa: Copy {
     /// as one of those that hold the value.
     fn near_bytes_holding(self, bytes: &[u8; NEAR], masks: &[u8; NEAR], value: u8) -> u64;
 
+    /// How many of the numbers are less than `than`.
+    fn count_below(self, numbers: &[i16; FEW], than: i16) -> u32;
+
     /// Whether all bits of `mask` are set in `block`.
     fn covers(self, block: &[u64; 4], mask: &[u64; 4]) -> bool;
 }
+
+/// Numbers that are compared at once.
+pub const FEW: usize = 16;
 
 /// The best instruction set of this CPU.
 #[derive(Clone, Copy, Debug)]
@@ -140,6 +146,12 @@ mod tests {
             let mask = std::array::from_fn(|_| 1 << (draw() % 64));
             let covered = block.iter().zip(&mask).all(|(word, bit)| word & bit != 0);
             assert_eq!(isa.covers(&block, &mask), covered);
+        }
+        for _ in 0..20_000 {
+            let numbers: [i16; FEW] = std::array::from_fn(|_| draw() as i16 >> (draw() % 16));
+            let than = numbers[draw() as usize % FEW];
+            let below = numbers.iter().filter(|&&number| number < than).count();
+            assert_eq!(isa.count_below(&numbers, than), below as u32);
         }
         for width in 0..40 {
             let mut planes: Vec<Plane> = (0..width).map(|_| draw().to_le_bytes()).collect();

@@ -20,7 +20,7 @@ mod x86_64_row;
 pub use aligned::{Aligned, LINE_BYTES};
 pub use extendible::{Extendible, MOST_WORDS, prefix};
 pub(crate) use isa::vectorized;
-pub use isa::{Isa, Level};
+pub use isa::{FEW, Isa, Level};
 pub use lines::{LINE_WORDS, Lines};
 pub use packed::Packed;
 pub use planes::Plane;

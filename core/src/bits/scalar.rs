@@ -1,6 +1,6 @@
 //! The instruction set that every target has.
 
-use super::isa::Isa;
+use super::isa::{FEW, Isa};
 use super::planes::{Plane, all, open};
 use super::row::{NEAR, Row};
 
@@ -92,6 +92,11 @@ impl Isa for Scalar {
         let wanted = |(&byte, &mask): (&u8, &u8)| u64::from(byte & mask == value);
         let pairs = bytes.iter().zip(masks).rev();
         pairs.fold(0, |set, pair| set << 1 | wanted(pair)) | 1 << (NEAR - 1)
+    }
+
+    #[inline(always)]
+    fn count_below(self, numbers: &[i16; FEW], than: i16) -> u32 {
+        numbers.iter().map(|&number| u32::from(number < than)).sum()
     }
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! AVX2, BMI1, BMI2, LZCNT and POPCNT: every x86-64 server since 2013 to 2015.
 #![allow(unsafe_code)]
 
-use super::isa::Isa;
+use super::isa::{FEW, Isa};
 use super::planes::Plane;
 use super::row::{NEAR, Row};
 use super::scalar::Scalar;
@@ -51,12 +51,19 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     fn get(self, planes: &[Plane], slot: u64) -> u64 {
+        if planes.len() < LANES {
+            return few(planes, |planes| Scalar.get(planes, slot));
+        }
         // SAFETY: `self` exists only if AVX2 was detected.
         unsafe { get(planes, slot) }
     }
 
     #[inline(always)]
     fn set(self, planes: &mut [Plane], slot: u64, value: u64) {
+        // Here, so that few planes never cost a call.
+        if planes.len() < LANES {
+            return few_mut(planes, |planes| Scalar.set(planes, slot, value));
+        }
         // SAFETY: `self` exists only if AVX2 was detected.
         unsafe { set(planes, slot, value) }
     }
@@ -87,6 +94,12 @@ impl Isa for Avx2 {
     fn near_bytes_holding(self, bytes: &[u8; NEAR], masks: &[u8; NEAR], value: u8) -> u64 {
         // SAFETY: `self` exists only if AVX2 was detected.
         unsafe { near_bytes_holding(bytes, masks, value) }
+    }
+
+    #[inline(always)]
+    fn count_below(self, numbers: &[i16; FEW], than: i16) -> u32 {
+        // SAFETY: `self` exists only if AVX2 was detected.
+        unsafe { count_below(numbers, than) }
     }
 
     #[inline(always)]
@@ -138,12 +151,11 @@ fn any_lane(words: __m256i) -> u64 {
     (_mm_cvtsi128_si64(halves) | _mm_extract_epi64::<1>(halves)) as u64
 }
 
+/// At least four planes.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn get(planes: &[Plane], slot: u64) -> u64 {
-    let Some((last, _)) = last(planes, 0) else {
-        return few(planes, |planes| Scalar.get(planes, slot));
-    };
+    let Some((last, _)) = last(planes, 0) else { return 0 };
     let slots = _mm256_set1_epi64x(slot as i64);
     let lanes = |planes| {
         let set = _mm256_cmpeq_epi64(_mm256_and_si256(planes, slots), slots);
@@ -156,12 +168,10 @@ fn get(planes: &[Plane], slot: u64) -> u64 {
     value
 }
 
+/// At least four planes.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn set(planes: &mut [Plane], slot: u64, value: u64) {
-    if planes.len() < LANES {
-        return few_mut(planes, |planes| Scalar.set(planes, slot, value));
-    }
     let slots = _mm256_set1_epi64x(slot as i64);
     change(planes, value, |words, bits| {
         _mm256_or_si256(_mm256_andnot_si256(slots, words), _mm256_and_si256(slots, bits))
@@ -205,6 +215,16 @@ fn change(planes: &mut [Plane], value: u64, changed: impl Fn(__m256i, __m256i) -
     if let Some(four) = planes.last_chunk_mut() {
         store(four, last);
     }
+}
+
+#[inline]
+#[target_feature(enable = "avx2,popcnt")]
+fn count_below(numbers: &[i16; FEW], than: i16) -> u32 {
+    // SAFETY: these are 32 readable bytes; the load may be unaligned.
+    let numbers = unsafe { _mm256_loadu_si256(numbers.as_ptr().cast()) };
+    let below = _mm256_cmpgt_epi16(_mm256_set1_epi16(than), numbers);
+    // Two bits for each.
+    _mm256_movemask_epi8(below).count_ones() / 2
 }
 
 #[inline]

@@ -15,7 +15,7 @@
 //! are found by one look at the row, and each of them is one load.
 
 use super::Shape;
-use super::bins::{Layout, SLOTS, THRESHOLD_BITS};
+use super::bins::{SLOTS, THRESHOLD_BITS};
 use super::store::slots;
 use super::work::{Part, Work};
 use crate::bits::{Aligned, Isa, LINE_BYTES, Row, planes};
@@ -29,9 +29,21 @@ pub(super) struct Backyard {
     sheds: usize,
     /// See [`sheds_of`].
     reciprocal: u64,
-    /// Bits of the home in a shed and in the stash.
-    home_bits: [usize; 2],
+    tag_bits: u8,
+    remainder_bits: u8,
+    /// A shed, and the stash.
+    sizes: [Size; 2],
     pub(super) bytes: Aligned<u8>,
+}
+
+/// How large a shed or the stash is.
+#[derive(Clone, Copy, Debug)]
+struct Size {
+    /// Bits of a home.
+    home_bits: u8,
+    /// Bits of an exile beside the row.
+    exile_bits: u8,
+    bytes: u16,
 }
 
 /// A shed or the stash, as seen from one home.
@@ -39,7 +51,7 @@ pub(super) struct Backyard {
 pub(super) struct Room {
     at: usize,
     home: u64,
-    home_bits: usize,
+    size: Size,
 }
 
 /// An entry away from home.
@@ -57,7 +69,7 @@ const USED: usize = 8;
 /// The exiles begin after the row.
 const EXILES: usize = SLOTS as usize;
 /// A bucket takes as many bits as the threshold, which has a value to spare.
-const BUCKET_BITS: usize = THRESHOLD_BITS as usize;
+const BUCKET_BITS: u8 = THRESHOLD_BITS as u8;
 
 /// Bits that tell the homes of one shed apart, and the first from the second choice.
 pub(super) const fn home_bits(shape: &Shape) -> u32 {
@@ -85,10 +97,29 @@ const fn bits_below(count: usize) -> u32 {
 
 /// Bytes of all sheds and the stash.
 pub(super) const fn bytes(shape: &Shape) -> usize {
-    let layout = Layout::new(shape);
-    let shed = bytes_of(layout, home_bits(shape) as usize);
-    let stash = bytes_of(layout, stash_home_bits(shape) as usize);
-    shape.sheds * shed + stash
+    let [shed, stash] = sizes(shape);
+    shape.sheds * shed.bytes as usize + stash.bytes as usize
+}
+
+/// A shed, and the stash.
+const fn sizes(shape: &Shape) -> [Size; 2] {
+    [Size::new(shape, home_bits(shape)), Size::new(shape, stash_home_bits(shape))]
+}
+
+impl Size {
+    const fn new(shape: &Shape, home_bits: u32) -> Self {
+        let rest_of_home = home_bits.saturating_sub(ROW_BITS);
+        let bits = shape.tag_bits + THRESHOLD_BITS + shape.remainder_bits + rest_of_home;
+        // More would not fit a word that begins with any bit of a byte.
+        let exile_bits = if bits <= 57 { bits } else { 64 };
+        let bytes = EXILES + SLOTS as usize / 8 * exile_bits as usize + USED;
+        Self { home_bits: home_bits as u8, exile_bits: exile_bits as u8, bytes: bytes as u16 }
+    }
+
+    #[inline(always)]
+    fn bytes(self) -> usize {
+        self.bytes.into()
+    }
 }
 
 impl Backyard {
@@ -96,31 +127,33 @@ impl Backyard {
         Self {
             sheds: shape.sheds,
             reciprocal: reciprocal(shape.sheds),
-            home_bits: [home_bits(shape) as usize, stash_home_bits(shape) as usize],
+            tag_bits: shape.tag_bits as u8,
+            remainder_bits: shape.remainder_bits as u8,
+            sizes: sizes(shape),
             bytes: Aligned::new(bytes(shape)),
         }
     }
 
     /// Where exiles of `bin` may be.
     #[inline(always)]
-    pub(super) fn rooms(&self, layout: Layout, bin: usize) -> [Room; ROOMS] {
+    pub(super) fn rooms(&self, bin: usize) -> [Room; ROOMS] {
         let (row, first, second) = sheds_of(bin, self.sheds, self.reciprocal);
-        let [home_bits, stash_bits] = self.home_bits;
-        let stride = bytes_of(layout, home_bits);
+        let [size, stash] = self.sizes;
+        let stride = size.bytes();
         let home = (row as u64) << 1;
         [
-            Room { at: first * stride, home, home_bits },
-            Room { at: second * stride, home: home | 1, home_bits },
-            Room { at: self.sheds * stride, home: bin as u64, home_bits: stash_bits },
+            Room { at: first * stride, home, size },
+            Room { at: second * stride, home: home | 1, size },
+            Room { at: self.sheds * stride, home: bin as u64, size: stash },
         ]
     }
 
     /// Asks for the sheds of a home, all at once: what is read first decides what is read next.
     #[inline(always)]
-    pub(super) fn prefetch(&self, layout: Layout, rooms: &[Room; ROOMS]) {
+    pub(super) fn prefetch(&self, rooms: &[Room; ROOMS]) {
         let [sheds @ .., _] = rooms;
         for room in sheds {
-            let end = room.at + bytes_of(layout, room.home_bits) - 1;
+            let end = room.at + room.size.bytes() - 1;
             for at in [room.at, room.at + LINE_BYTES, room.at + 2 * LINE_BYTES, end] {
                 self.bytes.prefetch(at);
             }
@@ -132,18 +165,15 @@ impl Backyard {
     pub(super) fn find<I: Isa>(
         &self,
         isa: I,
-        layout: Layout,
         rooms: &[Room; ROOMS],
         bucket: u32,
         remainder: u64,
         work: &mut impl Work,
     ) -> Option<(Room, u64)> {
         for room in rooms {
-            let residents = self.residents(isa, layout, room, work);
+            let residents = self.residents(isa, room, work);
             for slot in slots(residents) {
-                if self.value(layout, room, slot) >> layout.tag_bits
-                    == Self::wanted(layout, room, bucket, remainder)
-                {
+                if self.value(room, slot) >> self.tag_bits == self.wanted(room, bucket, remainder) {
                     return Some((*room, slot));
                 }
             }
@@ -156,37 +186,36 @@ impl Backyard {
     #[inline(always)]
     pub(super) fn vacancy(
         &self,
-        layout: Layout,
         rooms: &[Room; ROOMS],
         work: &mut impl Work,
     ) -> (Room, u32) {
         let [first, second, stash] = rooms;
         let mut vacant = |room: &Room| {
-            self.touch_used(layout, room, work);
-            self.used(layout, room).count_zeros()
+            self.touch_used(room, work);
+            self.used(room).count_zeros()
         };
         let (room, space) = match (vacant(first), vacant(second)) {
             (0, 0) => (stash, vacant(stash)),
             (space, other) if space >= other => (first, space),
             (_, space) => (second, space),
         };
-        self.touch(layout, room, work);
+        self.touch(room, work);
         (*room, space)
     }
 
     /// Takes an exile in, if there is space.
     #[inline(always)]
-    pub(super) fn put(&mut self, layout: Layout, room: &Room, exile: Exile) -> bool {
-        let used = self.used(layout, room);
+    pub(super) fn put(&mut self, room: &Room, exile: Exile) -> bool {
+        let used = self.used(room);
         let slot = !used & used.wrapping_add(1);
         if slot == 0 {
             return false;
         }
-        let wanted = Self::wanted(layout, room, exile.bucket, exile.remainder);
-        self.set_value(layout, room, slot, exile.tag | wanted << layout.tag_bits);
+        let wanted = self.wanted(room, exile.bucket, exile.remainder);
+        self.set_value(room, slot, exile.tag | wanted << self.tag_bits);
         let number = slot.trailing_zeros() as usize;
         *self.bytes.item_mut(room.at + number) = room.home as u8;
-        self.set_used(layout, room, used | slot);
+        self.set_used(room, used | slot);
         true
     }
 
@@ -195,12 +224,11 @@ impl Backyard {
     pub(super) fn residents<I: Isa>(
         &self,
         isa: I,
-        layout: Layout,
         room: &Room,
         work: &mut impl Work,
     ) -> u64 {
-        self.touch_used(layout, room, work);
-        let used = self.used(layout, room);
+        self.touch_used(room, work);
+        let used = self.used(room);
         if used == 0 {
             return 0;
         }
@@ -208,13 +236,13 @@ impl Backyard {
         let row: &Row = self.bytes.range(room.at..room.at + EXILES).first_chunk().unwrap();
         let mut residents = isa.bytes_holding(row, u8::MAX, room.home as u8) & used;
         if residents != 0 {
-            self.touch(layout, room, work);
+            self.touch(room, work);
         }
         // A large table has more homes than the row can tell apart.
-        if room.home_bits > ROW_BITS as usize {
-            let rest = layout.tag_bits + BUCKET_BITS + layout.remainder_bits;
+        if u32::from(room.size.home_bits) > ROW_BITS {
+            let rest = self.tag_bits + BUCKET_BITS + self.remainder_bits;
             for slot in slots(residents) {
-                if self.value(layout, room, slot) >> rest != room.home >> ROW_BITS {
+                if self.value(room, slot) >> rest != room.home >> ROW_BITS {
                     residents ^= slot;
                 }
             }
@@ -223,15 +251,15 @@ impl Backyard {
     }
 
     #[inline(always)]
-    pub(super) fn set_tag(&mut self, layout: Layout, room: &Room, slot: u64, tag: u64) {
-        let value = self.value(layout, room, slot) >> layout.tag_bits << layout.tag_bits;
-        self.set_value(layout, room, slot, value | tag);
+    pub(super) fn set_tag(&mut self, room: &Room, slot: u64, tag: u64) {
+        let value = self.value(room, slot) >> self.tag_bits << self.tag_bits;
+        self.set_value(room, slot, value | tag);
     }
 
     #[inline(always)]
-    pub(super) fn exile(&self, layout: Layout, room: &Room, slot: u64) -> Exile {
-        let Layout { tag_bits, remainder_bits, .. } = layout;
-        let value = self.value(layout, room, slot);
+    pub(super) fn exile(&self, room: &Room, slot: u64) -> Exile {
+        let Self { tag_bits, remainder_bits, .. } = *self;
+        let value = self.value(room, slot);
         Exile {
             bucket: (value >> tag_bits) as u32 % (1 << BUCKET_BITS),
             remainder: value >> (tag_bits + BUCKET_BITS) & ((1 << remainder_bits) - 1),
@@ -241,70 +269,69 @@ impl Backyard {
 
     /// Frees slots of a room.
     #[inline(always)]
-    pub(super) fn free(&mut self, layout: Layout, room: &Room, slots: u64) {
-        self.set_used(layout, room, self.used(layout, room) & !slots);
+    pub(super) fn free(&mut self, room: &Room, slots: u64) {
+        self.set_used(room, self.used(room) & !slots);
     }
 
     /// Used slots of all sheds, and of the stash.
-    pub(super) fn population(&self, layout: Layout) -> (u64, u64) {
-        let used = |shed| u64::from(self.used_slots(layout, shed));
+    pub(super) fn population(&self) -> (u64, u64) {
+        let used = |shed| u64::from(self.used_slots(shed));
         ((0..self.sheds).map(used).sum(), used(self.sheds))
     }
 
     /// Used slots of the fullest shed.
-    pub(super) fn fullest(&self, layout: Layout) -> u32 {
-        (0..self.sheds).map(|shed| self.used_slots(layout, shed)).max().unwrap_or(0)
+    pub(super) fn fullest(&self) -> u32 {
+        (0..self.sheds).map(|shed| self.used_slots(shed)).max().unwrap_or(0)
     }
 
     /// Used slots of a shed; the stash is the one after the last.
-    fn used_slots(&self, layout: Layout, shed: usize) -> u32 {
-        let home_bits = self.home_bits[usize::from(shed == self.sheds)];
-        let at = shed * bytes_of(layout, self.home_bits[0]);
-        self.used(layout, &Room { at, home: 0, home_bits }).count_ones()
+    fn used_slots(&self, shed: usize) -> u32 {
+        let size = self.sizes[usize::from(shed == self.sheds)];
+        let at = shed * self.sizes[0].bytes();
+        self.used(&Room { at, home: 0, size }).count_ones()
     }
 
     #[inline(always)]
-    fn touch(&self, layout: Layout, room: &Room, work: &mut impl Work) {
-        work.touch(Part::Backyard, room.at, bytes_of(layout, room.home_bits));
+    fn touch(&self, room: &Room, work: &mut impl Work) {
+        work.touch(Part::Backyard, room.at, room.size.bytes());
     }
 
     #[inline(always)]
-    fn touch_used(&self, layout: Layout, room: &Room, work: &mut impl Work) {
-        let end = room.at + bytes_of(layout, room.home_bits);
+    fn touch_used(&self, room: &Room, work: &mut impl Work) {
+        let end = room.at + room.size.bytes();
         work.touch(Part::Backyard, end - USED, USED);
     }
 
     #[inline(always)]
-    fn used(&self, layout: Layout, room: &Room) -> u64 {
-        let end = room.at + bytes_of(layout, room.home_bits);
+    fn used(&self, room: &Room) -> u64 {
+        let end = room.at + room.size.bytes();
         planes::word(self.bytes.range(end - USED..end), 0)
     }
 
     #[inline(always)]
-    fn set_used(&mut self, layout: Layout, room: &Room, used: u64) {
-        let end = room.at + bytes_of(layout, room.home_bits);
+    fn set_used(&mut self, room: &Room, used: u64) {
+        let end = room.at + room.size.bytes();
         planes::set_word(self.bytes.range_mut(end - USED..end), 0, used);
     }
 
     /// What is stored of an exile above its tag.
     #[inline(always)]
-    fn wanted(layout: Layout, room: &Room, bucket: u32, remainder: u64) -> u64 {
-        let rest =
-            (room.home >> ROW_BITS).unbounded_shl((BUCKET_BITS + layout.remainder_bits) as u32);
+    fn wanted(&self, room: &Room, bucket: u32, remainder: u64) -> u64 {
+        let rest = (room.home >> ROW_BITS) << (BUCKET_BITS + self.remainder_bits);
         u64::from(bucket) | remainder << BUCKET_BITS | rest
     }
 
     /// All that is stored in a slot beside the row, tag first.
     #[inline(always)]
-    fn value(&self, layout: Layout, room: &Room, slot: u64) -> u64 {
-        let (at, shift, mask) = Self::place(layout, room, slot);
+    fn value(&self, room: &Room, slot: u64) -> u64 {
+        let (at, shift, mask) = Self::place(room, slot);
         // What is read beyond the last slot is the word of used ones.
         planes::word(self.bytes.range(at..at + 8), 0) >> shift & mask
     }
 
     #[inline(always)]
-    fn set_value(&mut self, layout: Layout, room: &Room, slot: u64, value: u64) {
-        let (at, shift, mask) = Self::place(layout, room, slot);
+    fn set_value(&mut self, room: &Room, slot: u64, value: u64) {
+        let (at, shift, mask) = Self::place(room, slot);
         let bytes = self.bytes.range_mut(at..at + 8);
         let others = planes::word(bytes, 0) & !(mask << shift);
         planes::set_word(bytes, 0, value << shift | others);
@@ -312,10 +339,10 @@ impl Backyard {
 
     /// The byte where an exile begins, its lowest bit there, and as many ones as it has bits.
     #[inline(always)]
-    fn place(layout: Layout, room: &Room, slot: u64) -> (usize, usize, u64) {
-        let bits = exile_bits(layout, room.home_bits);
-        let bit = bits * slot.trailing_zeros() as usize;
-        (room.at + EXILES + bit / 8, bit % 8, u64::MAX >> (64 - bits))
+    fn place(room: &Room, slot: u64) -> (usize, u32, u64) {
+        let bits = u32::from(room.size.exile_bits);
+        let bit = bits * slot.trailing_zeros();
+        (room.at + EXILES + bit as usize / 8, bit % 8, u64::MAX >> (64 - bits))
     }
 }
 
@@ -336,21 +363,6 @@ fn sheds_of(bin: usize, sheds: usize, reciprocal: u64) -> (usize, usize, usize) 
     // Mostly below twice as many; the difference is huge if there was nothing to subtract.
     let second = second.min(second.wrapping_sub(sheds));
     (row, first, if second < sheds { second } else { second % sheds })
-}
-
-/// Bits of an exile beside the row.
-#[inline(always)]
-const fn exile_bits(layout: Layout, home_bits: usize) -> usize {
-    let home = home_bits.saturating_sub(ROW_BITS as usize);
-    let bits = layout.tag_bits + BUCKET_BITS + layout.remainder_bits + home;
-    // More would not fit a word that begins with any bit of a byte.
-    if bits <= 57 { bits } else { 64 }
-}
-
-/// Bytes of a room.
-#[inline(always)]
-const fn bytes_of(layout: Layout, home_bits: usize) -> usize {
-    EXILES + SLOTS as usize / 8 * exile_bits(layout, home_bits) + USED
 }
 
 #[cfg(test)]

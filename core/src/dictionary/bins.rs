@@ -51,8 +51,7 @@ pub(super) struct Layout {
     /// The same for a part of the row; the last is zero.
     near_masks: [u8; NEAR],
     stride: u16,
-    pub(super) remainder_bits: usize,
-    pub(super) tag_bits: usize,
+    remainder_bits: usize,
 }
 
 impl Layout {
@@ -73,7 +72,6 @@ impl Layout {
             row_mask,
             near_masks,
             remainder_bits: shape.remainder_bits as usize,
-            tag_bits: shape.tag_bits as usize,
         }
     }
 

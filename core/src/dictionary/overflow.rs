@@ -12,7 +12,7 @@ use super::head::Head;
 use super::store::{Dictionary, Repeat, Seen, Tags, slots};
 use super::work::Work;
 use super::{Place, SPARE, Shape};
-use crate::bits::Isa;
+use crate::bits::{FEW, Isa};
 
 /// Parts of the table that can lose entries independently.
 pub(super) const REGIONS: usize = 64;
@@ -33,10 +33,9 @@ impl Dictionary {
         let found = isa.vectorize(
             #[inline(always)]
             || {
-                let layout = self.bins.layout;
                 let (room, slot) =
-                    self.backyard.find(isa, layout, rooms, place.bucket, place.remainder, work)?;
-                Some(self.backyard.exile(layout, &room, slot).tag)
+                    self.backyard.find(isa, rooms, place.bucket, place.remainder, work)?;
+                Some(self.backyard.exile(&room, slot).tag)
             },
         );
         match found {
@@ -59,7 +58,6 @@ impl Dictionary {
         isa.vectorize(
             #[inline(always)]
             || {
-                let layout = self.bins.layout;
                 let blind = self.is_blind(place.bin);
                 let mut bin = self.bins.get_mut(place.bin);
                 let mut head = bin.head();
@@ -76,17 +74,17 @@ impl Dictionary {
                     }
                     return Seen::Yes(before);
                 }
-                let rooms = self.backyard.rooms(layout, place.bin);
-                self.backyard.prefetch(layout, &rooms);
+                let rooms = self.backyard.rooms(place.bin);
+                self.backyard.prefetch(&rooms);
                 let mut seen = Seen::No;
                 let mut lost = false;
                 if place.bucket >= head.threshold {
                     if let Some((room, slot)) =
-                        self.backyard.find(isa, layout, &rooms, place.bucket, place.remainder, work)
+                        self.backyard.find(isa, &rooms, place.bucket, place.remainder, work)
                     {
-                        let before = self.backyard.exile(layout, &room, slot).tag;
+                        let before = self.backyard.exile(&room, slot).tag;
                         if repeat == Repeat::Refresh {
-                            self.backyard.set_tag(layout, &room, slot, tags.now);
+                            self.backyard.set_tag(&room, slot, tags.now);
                             self.due -= u64::from(before == tags.due);
                         }
                         return Seen::Yes(before);
@@ -102,7 +100,7 @@ impl Dictionary {
                 let full = head.ends >> (SLOTS - 1) != 0;
                 let stays = !full || place.bucket < head.last_bucket();
                 if full {
-                    let (room, vacant) = self.backyard.vacancy(layout, &rooms, work);
+                    let (room, vacant) = self.backyard.vacancy(&rooms, work);
                     let newcomer =
                         Exile { bucket: place.bucket, remainder: place.remainder, tag: tags.now };
                     // Some more while we are at it, so that the next ones find room in the bin.
@@ -113,7 +111,7 @@ impl Dictionary {
                             exile = bin.take_last(isa, &mut head);
                         }
                         head.threshold = head.threshold.min(exile.bucket);
-                        if !self.backyard.put(layout, &room, exile) {
+                        if !self.backyard.put(&room, exile) {
                             self.due -= u64::from(exile.tag == tags.due);
                             self.len -= 1;
                             lost = true;
@@ -149,46 +147,47 @@ impl Dictionary {
         isa.vectorize(
             #[inline(always)]
             || {
-                let layout = self.bins.layout;
-                let rooms = self.backyard.rooms(layout, number);
-                self.backyard.prefetch(layout, &rooms);
+                let rooms = self.backyard.rooms(number);
+                self.backyard.prefetch(&rooms);
                 let mut waiting = Waiting::default();
                 for (index, room) in rooms.iter().enumerate() {
                     let mut leaving = 0;
-                    for slot in slots(self.backyard.residents(isa, layout, room, work)) {
-                        let Exile { bucket, tag, .. } = self.backyard.exile(layout, room, slot);
-                        self.due += u64::from(tag == due);
-                        if tag == expired {
+                    for slot in slots(self.backyard.residents(isa, room, work)) {
+                        let exile = self.backyard.exile(room, slot);
+                        self.due += u64::from(exile.tag == due);
+                        if exile.tag == expired {
                             leaving |= slot;
                         } else {
-                            waiting.push(bucket, index, slot);
+                            waiting.push(exile, index, slot);
                         }
                     }
-                    self.backyard.free(layout, room, leaving);
+                    self.backyard.free(room, leaving);
                     self.forget(leaving);
                 }
-                let places = (SLOTS - SPARE).saturating_sub(head.count());
-                let (guests, staying) = waiting.first(places as usize);
+                let order = waiting.order(isa);
+                let places = (SLOTS - SPARE).saturating_sub(head.count()) as usize;
+                let (guests, staying) = order[..waiting.count].split_at(places.min(waiting.count));
                 // From the largest on, so that those who come later, each to a smaller bucket, move
                 // those who are there by one.
                 let mut taken = 0_u64;
                 for (before, &guest) in guests.iter().enumerate().rev() {
-                    let run = head.run(isa, bucket_of(guest));
-                    head.open(bucket_of(guest), run);
+                    let bucket = waiting.bucket(guest);
+                    let run = head.run(isa, bucket);
+                    head.open(bucket, run);
                     taken |= 1 << (run.first + before as u32);
                 }
                 let blind = self.is_blind(number);
                 let mut bin = self.bins.get_mut(number);
                 bin.make_room(isa, taken);
                 for (&guest, slot) in guests.iter().zip(slots(taken)) {
-                    let (room, from) = (&rooms[(guest >> 6 & 3) as usize], 1 << (guest & 63));
-                    let exile = self.backyard.exile(layout, room, from);
-                    bin.settle(isa, slot.trailing_zeros(), exile);
-                    self.backyard.free(layout, room, from);
+                    bin.settle(isa, slot.trailing_zeros(), waiting.exile(guest));
+                    let (room, slot) = waiting.whereabouts(guest);
+                    self.backyard.free(&rooms[room], slot);
                 }
                 // In a blind region the threshold also stands for what was lost.
                 if !blind {
-                    head.threshold = staying.first().map_or(NOBODY, |&guest| bucket_of(guest));
+                    let first = staying.first().map_or(NOBODY, |&guest| waiting.bucket(guest));
+                    head.threshold = first.min(waiting.crowd);
                 }
                 bin.set_head(head);
             },
@@ -232,46 +231,62 @@ fn region(shape: &Shape, bin: usize) -> usize {
     (bin as u64 * REGIONS as u64 / shape.bins as u64) as usize
 }
 
-/// Exiles of one home who may return: bucket, room and slot of each.
+/// Exiles of one home who may return.
 struct Waiting {
-    /// Signed, because the first instruction sets compare only such numbers many at a time.
-    who: [i16; ROOMS * SLOTS as usize],
+    /// Bucket, room and slot of each; those that nobody has are larger. Signed, because the first
+    /// instruction sets compare only such numbers many at a time.
+    who: [i16; FEW],
+    exiles: [Exile; FEW],
     count: usize,
+    /// The smallest bucket of those beyond so few, who have to wait for the next sweep.
+    crowd: u32,
 }
 
 impl Default for Waiting {
     fn default() -> Self {
-        Self { who: [i16::MAX; ROOMS * SLOTS as usize], count: 0 }
+        let nobody = Exile { bucket: 0, remainder: 0, tag: 0 };
+        Self { who: [i16::MAX; FEW], exiles: [nobody; FEW], count: 0, crowd: NOBODY }
     }
 }
 
 impl Waiting {
     #[inline(always)]
-    fn push(&mut self, bucket: u32, room: usize, slot: u64) {
-        self.who[self.count] = (bucket << 8 | (room as u32) << 6 | slot.trailing_zeros()) as i16;
+    fn push(&mut self, exile: Exile, room: usize, slot: u64) {
+        if self.count == FEW {
+            self.crowd = self.crowd.min(exile.bucket);
+            return;
+        }
+        self.who[self.count] =
+            (exile.bucket << 8 | (room as u32) << 6 | slot.trailing_zeros()) as i16;
+        self.exiles[self.count] = exile;
         self.count += 1;
     }
 
-    /// The first so many, and the others; all in order of their buckets.
+    /// Their numbers in the order of their buckets.
     #[inline(always)]
-    fn first(&mut self, places: usize) -> (&[i16], &[i16]) {
-        const FEW: usize = 16;
-        if self.count <= FEW {
-            // Each goes to its rank: no branch that depends on the order, which nobody could guess.
-            let few: [i16; FEW] = *self.who.first_chunk().unwrap();
-            for who in &few[..self.count] {
-                let rank: u16 = few.iter().map(|other| u16::from(other < who)).sum();
-                self.who[usize::from(rank) % FEW] = *who;
-            }
-        } else {
-            self.who[..self.count].sort_unstable();
+    fn order<I: Isa>(&self, isa: I) -> [u8; FEW] {
+        let mut order = [0; FEW];
+        // Each goes to its rank: no branch that depends on the order, which nobody could guess.
+        for (number, &who) in self.who[..self.count].iter().enumerate() {
+            order[isa.count_below(&self.who, who) as usize % FEW] = number as u8;
         }
-        self.who[..self.count].split_at(places.min(self.count))
+        order
     }
-}
 
-/// The bucket of one who is [`Waiting`].
-#[inline(always)]
-fn bucket_of(who: i16) -> u32 {
-    (who >> 8) as u32
+    #[inline(always)]
+    fn exile(&self, number: u8) -> Exile {
+        self.exiles[usize::from(number) % FEW]
+    }
+
+    #[inline(always)]
+    fn bucket(&self, number: u8) -> u32 {
+        (self.who[usize::from(number) % FEW] >> 8) as u32
+    }
+
+    /// Room and slot.
+    #[inline(always)]
+    fn whereabouts(&self, number: u8) -> (usize, u64) {
+        let who = self.who[usize::from(number) % FEW];
+        ((who >> 6 & 3) as usize, 1 << (who & 63))
+    }
 }

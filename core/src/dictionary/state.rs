@@ -69,7 +69,7 @@ impl Dictionary {
             exiles += self.check_exiles(number, tag_limit)?;
         }
         // Exiles of no home would never be swept.
-        let (in_sheds, stashed) = self.backyard.population(self.bins.layout);
+        let (in_sheds, stashed) = self.backyard.population();
         if exiles != in_sheds + stashed {
             return Err(Fault::Shed(self.shape.sheds));
         }
@@ -106,12 +106,12 @@ impl Dictionary {
     fn check_exiles(&self, number: usize, tag_limit: u64) -> Result<u64, Fault> {
         let head = self.bins.get(number).head();
         let mut known: Vec<Place> = Vec::new();
-        for room in self.backyard.rooms(self.bins.layout, number) {
+        for room in self.backyard.rooms(number) {
             for slot in
-                slots(self.backyard.residents(Scalar, self.bins.layout, &room, &mut Uncounted))
+                slots(self.backyard.residents(Scalar, &room, &mut Uncounted))
             {
                 let Exile { bucket, remainder, tag } =
-                    self.backyard.exile(self.bins.layout, &room, slot);
+                    self.backyard.exile(&room, slot);
                 let place = Place { bin: number, bucket, remainder };
                 let reachable = bucket >= head.threshold && bucket < self.shape.buckets;
                 if !reachable

@@ -170,8 +170,8 @@ impl Dictionary {
         let view = bin.view(place.bucket);
         let rooms = view.overflows().then(|| {
             // On their way while the bin is searched.
-            let rooms = self.backyard.rooms(self.bins.layout, place.bin);
-            self.backyard.prefetch(self.bins.layout, &rooms);
+            let rooms = self.backyard.rooms(place.bin);
+            self.backyard.prefetch(&rooms);
             rooms
         });
         let slot = bin.find(isa, view.run(isa), place.remainder);
@@ -328,12 +328,12 @@ impl Dictionary {
                 }
             }
             if head.threshold != NOBODY {
-                for room in self.backyard.rooms(self.bins.layout, number) {
+                for room in self.backyard.rooms(number) {
                     for slot in
-                        slots(self.backyard.residents(isa, self.bins.layout, &room, &mut Uncounted))
+                        slots(self.backyard.residents(isa, &room, &mut Uncounted))
                     {
                         let Exile { bucket, remainder, tag } =
-                            self.backyard.exile(self.bins.layout, &room, slot);
+                            self.backyard.exile(&room, slot);
                         entries.push((Place { bin: number, bucket, remainder }, tag));
                     }
                 }
@@ -344,12 +344,12 @@ impl Dictionary {
 
     /// Sizes of the second level, counted.
     pub fn stats(&self) -> Stats {
-        let (exiles, stashed) = self.backyard.population(self.bins.layout);
+        let (exiles, stashed) = self.backyard.population();
         let overflowing = |bin: &usize| self.bins.get(*bin).head().threshold != NOBODY;
         Stats {
             exiles,
             stashed,
-            fullest_shed: self.backyard.fullest(self.bins.layout),
+            fullest_shed: self.backyard.fullest(),
             overflowing_bins: (0..self.shape.bins).filter(overflowing).count(),
         }
     }
