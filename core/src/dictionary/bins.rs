@@ -50,6 +50,7 @@ pub(super) struct Layout {
     row_mask: u8,
     /// The same for a part of the row; the last is zero.
     near_masks: [u8; NEAR],
+    plane_count: u8,
     stride: u16,
     remainder_bits: usize,
 }
@@ -68,6 +69,7 @@ impl Layout {
         Self {
             high,
             high_bytes: high_bytes as u8,
+            plane_count: planes as u8,
             stride: (WORDS as u32 + 16 + high_bytes + 8 * planes) as u16,
             row_mask,
             near_masks,
@@ -267,7 +269,15 @@ impl Bin<'_, &mut [u8]> {
     pub(super) fn insert<I: Isa>(&mut self, isa: I, run: Run, remainder: u64, tag: u64) {
         let value = remainder | tag << self.layout.remainder_bits;
         isa.open_byte(self.row_mut(), run.first, value as u8);
-        isa.insert(self.planes_mut(), 1 << run.first, value >> ROW_BITS);
+        let (slot, value) = (1 << run.first, value >> ROW_BITS);
+        // Each usual number for itself, so that no instruction is spent on counting planes.
+        match self.layout.plane_count {
+            1 => isa.insert(self.last_planes::<8>(), slot, value),
+            2 => isa.insert(self.last_planes::<16>(), slot, value),
+            3 => isa.insert(self.last_planes::<24>(), slot, value),
+            4 => isa.insert(self.last_planes::<32>(), slot, value),
+            _ => isa.insert(self.planes_mut(), slot, value),
+        }
     }
 
     /// Makes room in the slots of `guests`, all at once. `head` has it already.
@@ -330,6 +340,12 @@ impl Bin<'_, &mut [u8]> {
     #[inline(always)]
     fn row_mut(&mut self) -> &mut Row {
         self.bytes.first_chunk_mut().unwrap()
+    }
+
+    /// The planes in so many bytes, if that is all of them.
+    #[inline(always)]
+    fn last_planes<const BYTES: usize>(&mut self) -> &mut [planes::Plane] {
+        planes::of_mut(self.bytes.last_chunk_mut::<BYTES>().unwrap())
     }
 
     #[inline(always)]
