@@ -269,22 +269,20 @@ impl Bin<'_, &mut [u8]> {
     pub(super) fn insert<I: Isa>(&mut self, isa: I, run: Run, remainder: u64, tag: u64) {
         let value = remainder | tag << self.layout.remainder_bits;
         isa.open_byte(self.row_mut(), run.first, value as u8);
-        let (slot, value) = (1 << run.first, value >> ROW_BITS);
-        // Each usual number for itself, so that no instruction is spent on counting planes.
-        match self.layout.plane_count {
-            1 => isa.insert(self.last_planes::<8>(), slot, value),
-            2 => isa.insert(self.last_planes::<16>(), slot, value),
-            3 => isa.insert(self.last_planes::<24>(), slot, value),
-            4 => isa.insert(self.last_planes::<32>(), slot, value),
-            _ => isa.insert(self.planes_mut(), slot, value),
-        }
+        self.change_planes(
+            #[inline(always)]
+            |planes| isa.insert(planes, 1 << run.first, value >> ROW_BITS),
+        );
     }
 
     /// Makes room in the slots of `guests`, all at once. `head` has it already.
     #[inline(always)]
     pub(super) fn make_room<I: Isa>(&mut self, isa: I, guests: u64) {
         row::spread(isa, self.row_mut(), !guests);
-        planes::spread(isa, self.planes_mut(), !guests);
+        self.change_planes(
+            #[inline(always)]
+            |planes| planes::spread(isa, planes, !guests),
+        );
     }
 
     /// Fills a slot that [`Bin::make_room`] left empty.
@@ -309,7 +307,10 @@ impl Bin<'_, &mut [u8]> {
     #[inline(always)]
     pub(super) fn keep<I: Isa>(&mut self, isa: I, head: &mut Head, kept: u64) {
         row::keep(isa, self.row_mut(), kept);
-        planes::keep(isa, self.planes_mut(), kept);
+        self.change_planes(
+            #[inline(always)]
+            |planes| planes::keep(isa, planes, kept),
+        );
         head.keep(isa, kept);
     }
 
@@ -340,6 +341,19 @@ impl Bin<'_, &mut [u8]> {
     #[inline(always)]
     fn row_mut(&mut self) -> &mut Row {
         self.bytes.first_chunk_mut().unwrap()
+    }
+
+    /// Does something to all planes. Each of the usual numbers for itself: counting them takes longer
+    /// than changing them.
+    #[inline(always)]
+    fn change_planes(&mut self, change: impl FnOnce(&mut [planes::Plane])) {
+        match self.layout.plane_count {
+            1 => change(self.last_planes::<8>()),
+            2 => change(self.last_planes::<16>()),
+            3 => change(self.last_planes::<24>()),
+            4 => change(self.last_planes::<32>()),
+            _ => change(self.planes_mut()),
+        }
     }
 
     /// The planes in so many bytes, if that is all of them.
