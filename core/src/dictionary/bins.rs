@@ -210,16 +210,28 @@ impl<B: AsRef<[u8]>> Bin<'_, B> {
         (value & ((1 << remainder_bits) - 1), value >> remainder_bits)
     }
 
-    /// The slots with this tag, used or not.
+    /// The slots with each of these tags, used or not.
     #[inline(always)]
-    pub(super) fn tagged<I: Isa>(&self, isa: I, tag: u64) -> u64 {
+    pub(super) fn tagged<I: Isa>(&self, isa: I, tags: [u64; 2]) -> [u64; 2] {
         let Layout { row_mask, remainder_bits, .. } = *self.layout;
-        let planes = &self.planes()[self.layout.remainder_planes()..];
-        let in_planes = planes::holding(isa, planes, tag >> self.layout.row_tag_bits());
+        let above = tags.map(|tag| tag >> self.layout.row_tag_bits());
+        let holding =
+            |planes: &[planes::Plane]| above.map(|tag| planes::holding(isa, planes, tag));
+        // The last ones; each of the usual numbers for itself.
+        let planes = self.planes();
+        let in_planes = match planes.len() - self.layout.remainder_planes() {
+            1 => holding(planes.last_chunk::<1>().unwrap()),
+            2 => holding(planes.last_chunk::<2>().unwrap()),
+            3 => holding(planes.last_chunk::<3>().unwrap()),
+            count => holding(&planes[planes.len() - count..]),
+        };
         if row_mask == u8::MAX {
             return in_planes;
         }
-        in_planes & isa.bytes_holding(self.row(), !row_mask, (tag << remainder_bits) as u8)
+        let [first, second] = tags.map(|tag| {
+            isa.bytes_holding(self.row(), !row_mask, (tag << remainder_bits) as u8)
+        });
+        [in_planes[0] & first, in_planes[1] & second]
     }
 
     /// True if nothing is stored outside the used slots.

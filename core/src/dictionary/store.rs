@@ -269,8 +269,8 @@ impl Dictionary {
                 let mut bin = self.bins.get_mut(number);
                 let mut head = bin.head();
                 let used = head.used();
-                let leaving = bin.tagged(isa, expired) & used;
-                self.due += u64::from((bin.tagged(isa, due) & used).count_ones());
+                let [leaving, next] = bin.tagged(isa, [expired, due]).map(|slots| slots & used);
+                self.due += u64::from(next.count_ones());
                 if leaving != 0 {
                     bin.keep(isa, &mut head, used & !leaving);
                     bin.set_head(head);
