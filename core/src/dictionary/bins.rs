@@ -95,6 +95,12 @@ impl Layout {
         self.remainder_bits.saturating_sub(ROW_BITS)
     }
 
+    /// Remainder and tag of an entry.
+    #[inline(always)]
+    const fn parts(&self, entry: u64) -> (u64, u64) {
+        (entry & ((1 << self.remainder_bits) - 1), entry >> self.remainder_bits)
+    }
+
     /// Bits of the tag that lie in the row.
     #[inline(always)]
     const fn row_tag_bits(&self) -> usize {
@@ -205,9 +211,7 @@ impl<B: AsRef<[u8]>> Bin<'_, B> {
     #[inline(always)]
     pub(super) fn entry<I: Isa>(&self, isa: I, slot: u64) -> (u64, u64) {
         let byte = self.row()[slot.trailing_zeros() as usize % SLOTS as usize];
-        let value = u64::from(byte) | isa.get(self.planes(), slot) << ROW_BITS;
-        let remainder_bits = self.layout.remainder_bits;
-        (value & ((1 << remainder_bits) - 1), value >> remainder_bits)
+        self.layout.parts(u64::from(byte) | isa.get(self.planes(), slot) << ROW_BITS)
     }
 
     /// The slots with each of these tags, used or not.
@@ -302,16 +306,26 @@ impl Bin<'_, &mut [u8]> {
     pub(super) fn settle<I: Isa>(&mut self, isa: I, slot: u32, exile: Exile) {
         let value = exile.remainder | exile.tag << self.layout.remainder_bits;
         self.row_mut()[slot as usize % SLOTS as usize] = value as u8;
-        isa.set(self.planes_mut(), 1 << slot, value >> ROW_BITS);
+        self.change_planes(
+            #[inline(always)]
+            |planes| isa.set(planes, 1 << slot, value >> ROW_BITS),
+        );
     }
 
     /// Removes the last entry of a bin that is not empty. `head` is not written back.
     #[inline(always)]
     pub(super) fn take_last<I: Isa>(&mut self, isa: I, head: &mut Head) -> Exile {
         let (slot, bucket) = head.take_last();
-        let (remainder, tag) = self.entry(isa, slot);
-        self.row_mut()[slot.trailing_zeros() as usize % SLOTS as usize] = 0;
-        isa.set(self.planes_mut(), slot, 0);
+        let byte = &mut self.row_mut()[slot.trailing_zeros() as usize % SLOTS as usize];
+        let mut value = u64::from(std::mem::take(byte));
+        self.change_planes(
+            #[inline(always)]
+            |planes| {
+                value |= isa.get(planes, slot) << ROW_BITS;
+                isa.set(planes, slot, 0);
+            },
+        );
+        let (remainder, tag) = self.layout.parts(value);
         Exile { bucket, remainder, tag }
     }
 
