@@ -31,11 +31,19 @@ use crate::bits::Aligned;
 use crate::hash::reduce;
 use bins::{SLOTS, THRESHOLD_BITS};
 
-/// Part of the slots of the first level in use, on average.
+/// Part of the slots of the first level in use at least, on average, and at most.
 ///
 /// Higher saves bits and costs exiles: a bin of 64 slots that should hold 56
 /// overflows now and then. At 0.90 the heap is 1.5% smaller and insertions take a sixth longer.
-pub const LOAD: f64 = 0.87;
+const LOADS: (f64, f64) = (0.84, 0.87);
+
+/// Bits that free slots may cost for each entry: where entries are short there can be more of them.
+const ROOM: f64 = 2.15;
+
+/// Part of the slots of the first level in use, on average, when a slot takes so many bits.
+fn load(slot_bits: f64) -> f64 {
+    (1.0 / (1.0 + ROOM / slot_bits)).clamp(LOADS.0, LOADS.1)
+}
 
 /// Slots of a bin that stay free when exiles come home, so that the next arrivals do not send them
 /// out again at once.
@@ -80,22 +88,27 @@ impl Shape {
         false_positive_rate: f64,
         tag_bits: u32,
     ) -> Option<Self> {
-        let least_bins = (population.entries / (f64::from(SLOTS) * LOAD)).ceil().max(1.0);
+        let bins_at =
+            |load: f64| (population.entries / (f64::from(SLOTS) * load)).ceil().max(1.0);
         let fingerprints = population.entries / (MARGIN * false_positive_rate);
         let mut best: Option<Self> = None;
         for header_bytes in 8..=16 {
             let buckets = 8 * header_bytes - THRESHOLD_BITS;
             // More bins than the load asks for can pay when a bit less of remainder is just too
             // little.
-            let exact_bits = (fingerprints / (least_bins * f64::from(buckets))).log2().max(0.0);
+            let fewest = bins_at(LOADS.1);
+            let exact_bits = (fingerprints / (fewest * f64::from(buckets))).log2().max(0.0);
             for remainder_bits in [exact_bits.floor() as u32, exact_bits.ceil() as u32] {
+                let shape = Self { bins: 1, buckets, remainder_bits, tag_bits, sheds: 1 };
+                let slot_bits = f64::from(u8::BITS) * shape.level_bytes().0 as f64;
+                let least_bins = bins_at(load(slot_bits / f64::from(SLOTS)));
                 let per_bin = f64::from(buckets) * f64::from(remainder_bits).exp2();
                 let bins = least_bins.max((fingerprints / per_bin).ceil());
                 if bins > f64::from(u32::MAX) {
                     continue;
                 }
-                let sheds = sheds(population, bins);
-                let shape = Self { bins: bins as usize, buckets, remainder_bits, tag_bits, sheds };
+                let shape =
+                    Self { bins: bins as usize, sheds: sheds(population, bins), ..shape };
                 if shape.is_valid()
                     && best.is_none_or(|best| shape.heap_bytes() < best.heap_bytes())
                 {
