@@ -27,6 +27,9 @@ pub trait Isa: Copy {
     /// Runs `operation`, compiled for this instruction set as far as it is inlined.
     fn vectorize<R>(self, operation: impl FnOnce() -> R) -> R;
 
+    /// The same for what is rare: never inlined, so that what is frequent keeps no registers for it.
+    fn vectorize_apart<R>(self, operation: impl FnOnce() -> R) -> R;
+
     /// Packs the bits of `word` under `mask` into the low end (`pext`).
     fn extract(self, word: u64, mask: u64) -> u64;
 

@@ -15,6 +15,11 @@ impl Isa for Scalar {
         operation()
     }
 
+    #[inline(never)]
+    fn vectorize_apart<R>(self, operation: impl FnOnce() -> R) -> R {
+        operation()
+    }
+
     /// Six rounds, each moving every bit whose distance to its goal has that
     /// power of two; the distance is the number of zeros of the mask below it.
     #[inline]

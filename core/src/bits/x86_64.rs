@@ -32,6 +32,12 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
+    fn vectorize_apart<R>(self, operation: impl FnOnce() -> R) -> R {
+        // SAFETY: `self` exists only if all the features were detected.
+        unsafe { with_features_apart(operation) }
+    }
+
+    #[inline(always)]
     fn extract(self, word: u64, mask: u64) -> u64 {
         // SAFETY: `self` exists only if BMI2 was detected.
         unsafe { _pext_u64(word, mask) }
@@ -112,6 +118,13 @@ impl Isa for Avx2 {
 /// The caller must know that the CPU has the features.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn with_features<R>(operation: impl FnOnce() -> R) -> R {
+    operation()
+}
+
+/// The same, on its own.
+#[inline(never)]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn with_features_apart<R>(operation: impl FnOnce() -> R) -> R {
     operation()
 }
 

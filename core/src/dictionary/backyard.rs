@@ -184,11 +184,7 @@ impl Backyard {
     /// The room that takes the next exiles, and for how many it has space. The stash is the last
     /// resort.
     #[inline(always)]
-    pub(super) fn vacancy(
-        &self,
-        rooms: &[Room; ROOMS],
-        work: &mut impl Work,
-    ) -> (Room, u32) {
+    pub(super) fn vacancy(&self, rooms: &[Room; ROOMS], work: &mut impl Work) -> (Room, u32) {
         let [first, second, stash] = rooms;
         let mut vacant = |room: &Room| {
             self.touch_used(room, work);
@@ -221,12 +217,7 @@ impl Backyard {
 
     /// The slots of a room that hold exiles of its home.
     #[inline(always)]
-    pub(super) fn residents<I: Isa>(
-        &self,
-        isa: I,
-        room: &Room,
-        work: &mut impl Work,
-    ) -> u64 {
+    pub(super) fn residents<I: Isa>(&self, isa: I, room: &Room, work: &mut impl Work) -> u64 {
         self.touch_used(room, work);
         let used = self.used(room);
         if used == 0 {

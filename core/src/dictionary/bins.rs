@@ -219,8 +219,7 @@ impl<B: AsRef<[u8]>> Bin<'_, B> {
     pub(super) fn tagged<I: Isa>(&self, isa: I, tags: [u64; 2]) -> [u64; 2] {
         let Layout { row_mask, remainder_bits, .. } = *self.layout;
         let above = tags.map(|tag| tag >> self.layout.row_tag_bits());
-        let holding =
-            |planes: &[planes::Plane]| above.map(|tag| planes::holding(isa, planes, tag));
+        let holding = |planes: &[planes::Plane]| above.map(|tag| planes::holding(isa, planes, tag));
         // The last ones; each of the usual numbers for itself.
         let planes = self.planes();
         let in_planes = match planes.len() - self.layout.remainder_planes() {
@@ -232,9 +231,8 @@ impl<B: AsRef<[u8]>> Bin<'_, B> {
         if row_mask == u8::MAX {
             return in_planes;
         }
-        let [first, second] = tags.map(|tag| {
-            isa.bytes_holding(self.row(), !row_mask, (tag << remainder_bits) as u8)
-        });
+        let [first, second] =
+            tags.map(|tag| isa.bytes_holding(self.row(), !row_mask, (tag << remainder_bits) as u8));
         [in_planes[0] & first, in_planes[1] & second]
     }
 

@@ -88,8 +88,7 @@ impl Shape {
         false_positive_rate: f64,
         tag_bits: u32,
     ) -> Option<Self> {
-        let bins_at =
-            |load: f64| (population.entries / (f64::from(SLOTS) * load)).ceil().max(1.0);
+        let bins_at = |load: f64| (population.entries / (f64::from(SLOTS) * load)).ceil().max(1.0);
         let fingerprints = population.entries / (MARGIN * false_positive_rate);
         let mut best: Option<Self> = None;
         for header_bytes in 8..=16 {
@@ -107,8 +106,7 @@ impl Shape {
                 if bins > f64::from(u32::MAX) {
                     continue;
                 }
-                let shape =
-                    Self { bins: bins as usize, sheds: sheds(population, bins), ..shape };
+                let shape = Self { bins: bins as usize, sheds: sheds(population, bins), ..shape };
                 if shape.is_valid()
                     && best.is_none_or(|best| shape.heap_bytes() < best.heap_bytes())
                 {

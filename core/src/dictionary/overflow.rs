@@ -46,7 +46,7 @@ impl Dictionary {
     }
 
     /// The rest of [`Dictionary::insert`] when the entry may be stored already, or its bin is full.
-    #[inline(never)]
+    #[inline(always)]
     pub fn insert_after_all<I: Isa>(
         &mut self,
         isa: I,
@@ -55,86 +55,81 @@ impl Dictionary {
         repeat: Repeat,
         work: &mut impl Work,
     ) -> Seen {
-        isa.vectorize(
-            #[inline(always)]
-            || {
-                let blind = self.is_blind(place.bin);
-                let mut bin = self.bins.get_mut(place.bin);
-                let mut head = bin.head();
-                let run = head.run(isa, place.bucket);
-                let slot = match bin.may_hold(isa, run, place.remainder) {
-                    true => bin.find(isa, run, place.remainder),
-                    false => 0,
-                };
-                if slot != 0 {
-                    let before = bin.tag(isa, slot);
-                    if repeat == Repeat::Refresh {
-                        bin.set_tag(isa, slot, tags.now);
-                        self.due -= u64::from(before == tags.due);
-                    }
-                    return Seen::Yes(before);
+        let blind = self.is_blind(place.bin);
+        let mut bin = self.bins.get_mut(place.bin);
+        let mut head = bin.head();
+        let run = head.run(isa, place.bucket);
+        let slot = match bin.may_hold(isa, run, place.remainder) {
+            true => bin.find(isa, run, place.remainder),
+            false => 0,
+        };
+        if slot != 0 {
+            let before = bin.tag(isa, slot);
+            if repeat == Repeat::Refresh {
+                bin.set_tag(isa, slot, tags.now);
+                self.due -= u64::from(before == tags.due);
+            }
+            return Seen::Yes(before);
+        }
+        let rooms = self.backyard.rooms(place.bin);
+        self.backyard.prefetch(&rooms);
+        let mut seen = Seen::No;
+        let mut lost = false;
+        if place.bucket >= head.threshold {
+            if let Some((room, slot)) =
+                self.backyard.find(isa, &rooms, place.bucket, place.remainder, work)
+            {
+                let before = self.backyard.exile(&room, slot).tag;
+                if repeat == Repeat::Refresh {
+                    self.backyard.set_tag(&room, slot, tags.now);
+                    self.due -= u64::from(before == tags.due);
                 }
-                let rooms = self.backyard.rooms(place.bin);
-                self.backyard.prefetch(&rooms);
-                let mut seen = Seen::No;
-                let mut lost = false;
-                if place.bucket >= head.threshold {
-                    if let Some((room, slot)) =
-                        self.backyard.find(isa, &rooms, place.bucket, place.remainder, work)
-                    {
-                        let before = self.backyard.exile(&room, slot).tag;
-                        if repeat == Repeat::Refresh {
-                            self.backyard.set_tag(&room, slot, tags.now);
-                            self.due -= u64::from(before == tags.due);
-                        }
-                        return Seen::Yes(before);
-                    }
-                    if blind {
-                        seen = Seen::Perhaps;
-                        if repeat == Repeat::Keep {
-                            return seen;
-                        }
-                    }
+                return Seen::Yes(before);
+            }
+            if blind {
+                seen = Seen::Perhaps;
+                if repeat == Repeat::Keep {
+                    return seen;
                 }
-                self.len += 1;
-                let full = head.ends >> (SLOTS - 1) != 0;
-                let stays = !full || place.bucket < head.last_bucket();
-                if full {
-                    let (room, vacant) = self.backyard.vacancy(&rooms, work);
-                    let newcomer =
-                        Exile { bucket: place.bucket, remainder: place.remainder, tag: tags.now };
-                    // Some more while we are at it, so that the next ones find room in the bin.
-                    let leaving = if vacant > SLOTS / 4 { EXILED } else { 1 };
-                    let mut exile = newcomer;
-                    for _ in 0..if stays { leaving } else { 1 } {
-                        if stays {
-                            exile = bin.take_last(isa, &mut head);
-                        }
-                        head.threshold = head.threshold.min(exile.bucket);
-                        if !self.backyard.put(&room, exile) {
-                            self.due -= u64::from(exile.tag == tags.due);
-                            self.len -= 1;
-                            lost = true;
-                        }
-                    }
-                }
+            }
+        }
+        self.len += 1;
+        let full = head.ends >> (SLOTS - 1) != 0;
+        let stays = !full || place.bucket < head.last_bucket();
+        if full {
+            let (room, vacant) = self.backyard.vacancy(&rooms, work);
+            let newcomer =
+                Exile { bucket: place.bucket, remainder: place.remainder, tag: tags.now };
+            // Some more while we are at it, so that the next ones find room in the bin.
+            let leaving = if vacant > SLOTS / 4 { EXILED } else { 1 };
+            let mut exile = newcomer;
+            for _ in 0..if stays { leaving } else { 1 } {
                 if stays {
-                    let run = head.run(isa, place.bucket);
-                    bin.insert(isa, run, place.remainder, tags.now);
-                    head.open(place.bucket, run);
+                    exile = bin.take_last(isa, &mut head);
                 }
-                bin.set_head(head);
-                if lost {
-                    self.lose(place.bin);
+                head.threshold = head.threshold.min(exile.bucket);
+                if !self.backyard.put(&room, exile) {
+                    self.due -= u64::from(exile.tag == tags.due);
+                    self.len -= 1;
+                    lost = true;
                 }
-                seen
-            },
-        )
+            }
+        }
+        if stays {
+            let run = head.run(isa, place.bucket);
+            bin.insert(isa, run, place.remainder, tags.now);
+            head.open(place.bucket, run);
+        }
+        bin.set_head(head);
+        if lost {
+            self.lose(place.bin);
+        }
+        seen
     }
 
     /// The part of [`Dictionary::sweep`] that leaves the bin: smallest buckets come first, so that
     /// the threshold rises.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn bring_home<I: Isa>(
         &mut self,
         isa: I,
@@ -144,7 +139,7 @@ impl Dictionary {
         due: u64,
         work: &mut impl Work,
     ) {
-        isa.vectorize(
+        isa.vectorize_apart(
             #[inline(always)]
             || {
                 let rooms = self.backyard.rooms(number);

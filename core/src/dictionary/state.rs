@@ -107,11 +107,8 @@ impl Dictionary {
         let head = self.bins.get(number).head();
         let mut known: Vec<Place> = Vec::new();
         for room in self.backyard.rooms(number) {
-            for slot in
-                slots(self.backyard.residents(Scalar, &room, &mut Uncounted))
-            {
-                let Exile { bucket, remainder, tag } =
-                    self.backyard.exile(&room, slot);
+            for slot in slots(self.backyard.residents(Scalar, &room, &mut Uncounted)) {
+                let Exile { bucket, remainder, tag } = self.backyard.exile(&room, slot);
                 let place = Place { bin: number, bucket, remainder };
                 let reachable = bucket >= head.threshold && bucket < self.shape.buckets;
                 if !reachable

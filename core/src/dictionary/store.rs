@@ -219,7 +219,10 @@ impl Dictionary {
         if self.insert_at_once(isa, place, tags.now, work) {
             return Seen::No;
         }
-        self.insert_after_all(isa, place, tags, repeat, work)
+        isa.vectorize_apart(
+            #[inline(always)]
+            || self.insert_after_all(isa, place, tags, repeat, work),
+        )
     }
 
     /// Stores a place that is certainly new, in a bin with room: the common case, and the beginning
@@ -252,7 +255,7 @@ impl Dictionary {
     /// as there is room.
     ///
     /// Entries with the tag `due` are the next to go. Touches one bin, two sheds and the stash.
-    #[inline(never)]
+    #[inline(always)]
     pub fn sweep<I: Isa>(
         &mut self,
         isa: I,
@@ -261,27 +264,22 @@ impl Dictionary {
         due: u64,
         work: &mut impl Work,
     ) {
-        isa.vectorize(
-            #[inline(always)]
-            || {
-                self.touch_bin(number, work);
-                self.prefetch_bin(number + AHEAD);
-                let mut bin = self.bins.get_mut(number);
-                let mut head = bin.head();
-                let used = head.used();
-                let [leaving, next] = bin.tagged(isa, [expired, due]).map(|slots| slots & used);
-                self.due += u64::from(next.count_ones());
-                if leaving != 0 {
-                    bin.keep(isa, &mut head, used & !leaving);
-                    bin.set_head(head);
-                    self.forget(leaving);
-                }
-                if head.threshold != NOBODY {
-                    self.bring_home(isa, number, head, expired, due, work);
-                }
-                self.age_region(number);
-            },
-        )
+        self.touch_bin(number, work);
+        self.prefetch_bin(number + AHEAD);
+        let mut bin = self.bins.get_mut(number);
+        let mut head = bin.head();
+        let used = head.used();
+        let [leaving, next] = bin.tagged(isa, [expired, due]).map(|slots| slots & used);
+        self.due += u64::from(next.count_ones());
+        if leaving != 0 {
+            bin.keep(isa, &mut head, used & !leaving);
+            bin.set_head(head);
+            self.forget(leaving);
+        }
+        if head.threshold != NOBODY {
+            self.bring_home(isa, number, head, expired, due, work);
+        }
+        self.age_region(number);
     }
 
     /// Asks for the memory of a place ahead of its use.
@@ -329,11 +327,8 @@ impl Dictionary {
             }
             if head.threshold != NOBODY {
                 for room in self.backyard.rooms(number) {
-                    for slot in
-                        slots(self.backyard.residents(isa, &room, &mut Uncounted))
-                    {
-                        let Exile { bucket, remainder, tag } =
-                            self.backyard.exile(&room, slot);
+                    for slot in slots(self.backyard.residents(isa, &room, &mut Uncounted)) {
+                        let Exile { bucket, remainder, tag } = self.backyard.exile(&room, slot);
                         entries.push((Place { bin: number, bucket, remainder }, tag));
                     }
                 }

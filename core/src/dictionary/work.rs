@@ -17,7 +17,14 @@ pub trait Work {
     fn touch(&mut self, part: Part, at: usize, count: usize);
 }
 
-/// Counts nothing, and costs nothing.
+impl<W: Work> Work for &mut W {
+    #[inline(always)]
+    fn touch(&mut self, part: Part, at: usize, count: usize) {
+        W::touch(self, part, at, count);
+    }
+}
+
+/// Counts nothing, and costs nothing; not even a register, where it is handed on by value.
 #[derive(Clone, Copy, Debug)]
 pub struct Uncounted;
 

@@ -130,7 +130,7 @@ impl Sliding {
     }
 
     #[inline(always)]
-    fn insert<I: Isa>(&mut self, isa: I, hash: u64, repeat: Repeat, work: &mut impl Work) -> bool {
+    fn insert<I: Isa>(&mut self, isa: I, hash: u64, repeat: Repeat, work: impl Work) -> bool {
         if self.generations.advance() {
             return self.insert_after_sweep(isa, hash, repeat, work);
         }
@@ -141,18 +141,18 @@ impl Sliding {
     ///
     /// Out of line, all of it: six of seven insertions sweep nothing, and should not have to keep
     /// anything for the time after.
-    #[inline(never)]
+    #[inline(always)]
     fn insert_after_sweep<I: Isa>(
         &mut self,
         isa: I,
         hash: u64,
         repeat: Repeat,
-        work: &mut impl Work,
+        mut work: impl Work,
     ) -> bool {
-        isa.vectorize(
+        isa.vectorize_apart(
             #[inline(always)]
             || {
-                self.sweep(isa, hash, work);
+                self.sweep(isa, hash, &mut work);
                 self.insert_now(isa, hash, repeat, work)
             },
         )
@@ -165,28 +165,33 @@ impl Sliding {
         isa: I,
         hash: u64,
         repeat: Repeat,
-        work: &mut impl Work,
+        mut work: impl Work,
     ) -> bool {
         let place = self.dictionary.place(hash);
         let now = self.generations.tag_of(place.bin);
-        self.dictionary.insert_at_once(isa, place, now, work)
+        self.dictionary.insert_at_once(isa, place, now, &mut work)
             || self.insert_the_long_way(isa, hash, repeat, work)
     }
 
     /// The rest of an insertion that is not done at once. Begins with the hash, so that the short way
     /// need not keep what it made of it.
-    #[inline(never)]
+    #[inline(always)]
     fn insert_the_long_way<I: Isa>(
         &mut self,
         isa: I,
         hash: u64,
         repeat: Repeat,
-        work: &mut impl Work,
+        mut work: impl Work,
     ) -> bool {
-        let place = self.dictionary.place(hash);
-        let now = self.generations.tag_of(place.bin);
-        let tags = Tags { now, due: self.generations.after(now) };
-        self.dictionary.insert_after_all(isa, place, tags, repeat, work) == Seen::No
+        isa.vectorize_apart(
+            #[inline(always)]
+            || {
+                let place = self.dictionary.place(hash);
+                let now = self.generations.tag_of(place.bin);
+                let tags = Tags { now, due: self.generations.after(now) };
+                self.dictionary.insert_after_all(isa, place, tags, repeat, &mut work) == Seen::No
+            },
+        )
     }
 
     /// Sweeps the bins whose turn it is, before `next` is inserted.
@@ -224,7 +229,7 @@ impl Sliding {
             hashes.iter().take(AHEAD).for_each(|&hash| self.fetch(hash));
             for (index, (&hash, new)) in hashes.iter().zip(new).enumerate() {
                 self.fetch(hashes[(index + AHEAD).min(hashes.len() - 1)]);
-                *new = self.insert(isa, hash, repeat, &mut Uncounted);
+                *new = self.insert(isa, hash, repeat, Uncounted);
             }
         });
     }
@@ -241,14 +246,14 @@ impl Membership for Sliding {
     fn insert_hash(&mut self, hash: u64, _now: Time) -> bool {
         // The closure holds two words, which travel in registers.
         vectorized!(self.dictionary.level(), |isa| {
-            self.insert(isa, hash, Repeat::Refresh, &mut Uncounted)
+            self.insert(isa, hash, Repeat::Refresh, Uncounted)
         })
     }
 
     #[inline]
     fn insert_new_hash(&mut self, hash: u64, _now: Time) -> bool {
         vectorized!(self.dictionary.level(), |isa| {
-            self.insert(isa, hash, Repeat::Keep, &mut Uncounted)
+            self.insert(isa, hash, Repeat::Keep, Uncounted)
         })
     }
 
