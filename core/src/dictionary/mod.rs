@@ -35,10 +35,10 @@ use bins::{SLOTS, THRESHOLD_BITS};
 ///
 /// Higher saves bits and costs exiles: a bin of 64 slots that should hold 56
 /// overflows now and then. At 0.90 the heap is 1.5% smaller and insertions take a sixth longer.
-const LOADS: (f64, f64) = (0.84, 0.87);
+const LOADS: (f64, f64) = (0.83, 0.87);
 
 /// Bits that free slots may cost for each entry: where entries are short there can be more of them.
-const ROOM: f64 = 2.15;
+const ROOM: f64 = 2.2;
 
 /// Part of the slots of the first level in use, on average, when a slot takes so many bits.
 fn load(slot_bits: f64) -> f64 {
