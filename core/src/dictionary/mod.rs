@@ -38,7 +38,7 @@ use bins::{SLOTS, THRESHOLD_BITS};
 const LOADS: (f64, f64) = (0.83, 0.87);
 
 /// Bits that free slots may cost for each entry: where entries are short there can be more of them.
-const ROOM: f64 = 2.15;
+const ROOM: f64 = 2.1;
 
 /// Part of the slots of the first level in use, on average, when a slot takes so many bits.
 fn load(slot_bits: f64) -> f64 {
@@ -47,7 +47,7 @@ fn load(slot_bits: f64) -> f64 {
 
 /// Slots of a bin that stay free when exiles come home, so that the next arrivals do not send them
 /// out again at once.
-pub(crate) const SPARE: u32 = 6;
+pub(crate) const SPARE: u32 = 5;
 
 /// Part of the slots of the second level in use, on average. Two choices keep the fullest shed
 /// close.
@@ -207,8 +207,8 @@ fn sheds(population: Population, bins: f64) -> usize {
 /// The arrivals are Poisson; the mean climbs from one sweep to the next.
 pub fn surplus_per_bin(entries: f64, before_sweep: f64) -> f64 {
     const MOMENTS: u32 = 8;
-    // The slots that a sweep leaves free are soon taken again; measured, they count for an eighth.
-    let room = f64::from(SLOTS) - f64::from(SPARE) / 5.0;
+    // The slots that a sweep leaves free are soon taken again; measured, they count for a quarter.
+    let room = f64::from(SLOTS) - f64::from(SPARE) / 4.0;
     let swing = 2.0 * (before_sweep - 1.0);
     let surplus_at = |moment: u32| {
         let mean = entries * (1.0 + swing * ((f64::from(moment) + 0.5) / f64::from(MOMENTS) - 0.5));
