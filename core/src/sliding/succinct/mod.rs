@@ -5,9 +5,9 @@
 //! and Yogev, *Sliding Bloom Filters*, section 2.
 //!
 //! Worked example: a window of 1,000,000 at 1%. Seven generations, so three bits of tag; about 1.07
-//! million entries are stored at any time, in bins of 64 slots at load 0.87, with 89 buckets per bin
-//! and 6 bits of remainder: one chance in 5696 per entry of the bin, of which there are 55. The heap
-//! is 14.7 bits per item of the window.
+//! million entries are stored at any time, in bins of 64 slots at load 0.85, with 89 buckets per bin
+//! and 6 bits of remainder: one chance in 5696 per entry of the bin, of which there are 54. The heap
+//! is 14.9 bits per item of the window.
 //!
 //! What we changed: generations end bin by bin ([`Generations`]), and the dictionary is ours
 //! ([`Dictionary`]). `docs/sliding.md` draws the layout.
