@@ -138,6 +138,28 @@ fn long_runs_are_found_to_their_end() {
     }
 }
 
+/// A sweep looks at sixteen exiles of a bin at most; the others must be found all the same.
+#[test]
+fn a_crowd_away_from_home_is_found() {
+    let parameters = parameters(100_000, None, 0.001);
+    let bins = parameters.shape.bins as u64;
+    let crowd: Vec<u64> = (0..110).map(|key| hash(key) % (u64::MAX / bins)).collect();
+    let others = (1000..).map(hash).filter(|&hash| parameters.shape.cut().place(hash).bin != 0);
+    let mut filter = Sliding::new(parameters);
+    for &hash in &crowd {
+        filter.insert_hash(hash, NOW);
+    }
+    // Enough for the bin to be swept more than once, and too few for anything to leave.
+    for (i, other) in others.take(60_000).enumerate() {
+        filter.insert_hash(other, NOW);
+        if i % 1000 == 0 {
+            assert!(crowd.iter().all(|&hash| filter.contains_hash(hash, NOW)), "after {i}");
+        }
+    }
+    assert_eq!((filter.lost(), filter.validate()), (0, Ok(())));
+    assert!(filter.stats().exiles > 32, "no crowd, nothing tested");
+}
+
 /// The most cache lines that any insertion or lookup touches do not depend on the window.
 #[test]
 fn work_is_constant() {

@@ -140,8 +140,13 @@ impl Extendible {
         (entry.depth(), unsafe { &mut *entry.array() })
     }
 
+    /// The first hashes of all arrays, in their order.
+    pub fn first_hashes(&self) -> impl Iterator<Item = u64> {
+        std::iter::successors(Some(0), |&hash| self.next_hash(hash))
+    }
+
     /// The first hash of the next array, given one of this.
-    pub fn next_hash(&self, hash: u64) -> Option<u64> {
+    fn next_hash(&self, hash: u64) -> Option<u64> {
         let depth = self.entry(hash).depth();
         let next = prefix(hash, depth) + 1;
         (next >> depth == 0).then(|| next << 1 << (63 - depth))
@@ -218,8 +223,7 @@ impl Extendible {
 
     /// All arrays with their depths, in the order of their prefixes.
     fn iter(&self) -> impl Iterator<Item = (u32, &[u64])> {
-        let first_hashes = std::iter::successors(Some(0), |&hash| self.next_hash(hash));
-        first_hashes.map(|hash| self.get(hash))
+        self.first_hashes().map(|hash| self.get(hash))
     }
 }
 

@@ -91,14 +91,9 @@ impl Directory {
         self.origins.as_mut().map(|notes| Origins::from_words(notes.get_mut(hash).1))
     }
 
-    /// The first hash of the next segment, given one of this.
-    pub(super) fn next_hash(&self, hash: u64) -> Option<u64> {
-        self.segments.next_hash(hash)
-    }
-
     /// The first hashes of all segments.
     pub(super) fn first_hashes(&self) -> impl Iterator<Item = u64> {
-        std::iter::successors(Some(0), |&hash| self.next_hash(hash))
+        self.segments.first_hashes()
     }
 
     /// Puts another segment in the place of that of a hash.
