@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::large_pages::ask_for_large_pages;
+use super::lines::LINE_WORDS;
 use super::prefetch::prefetch;
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -90,6 +91,20 @@ impl<T: Copy + Default> Aligned<T> {
     }
 
     const SPARE: usize = LINE_BYTES / size_of::<T>() - 1;
+}
+
+impl Aligned<u64> {
+    /// All whole lines.
+    #[inline(always)]
+    pub fn lines(&self) -> &[[u64; LINE_WORDS]] {
+        self.as_slice().as_chunks().0
+    }
+
+    /// All whole lines, to write.
+    #[inline(always)]
+    pub fn lines_mut(&mut self) -> &mut [[u64; LINE_WORDS]] {
+        self.as_mut_slice().as_chunks_mut().0
+    }
 }
 
 impl<T: Copy + Default> Clone for Aligned<T> {

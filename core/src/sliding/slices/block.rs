@@ -220,38 +220,32 @@ impl Probe {
 pub struct Mask([u64; LINE_WORDS]);
 
 impl Mask {
+    /// Whether all bits are set in a block of the largest size.
+    #[inline(always)]
+    pub fn is_in_line(&self, line: &[u64; LINE_WORDS]) -> bool {
+        missing(line, &self.0) == 0
+    }
+
+    /// Sets all bits in a block of the largest size, and says whether one was not set before.
+    #[inline(always)]
+    pub fn set_in_line(&self, line: &mut [u64; LINE_WORDS]) -> bool {
+        set(line, &self.0)
+    }
+
     /// Whether all bits are set in a block of a known size.
-    #[inline(always)]
     pub fn is_in(&self, block: &[u64]) -> bool {
-        match <&[u64; LINE_WORDS]>::try_from(block) {
-            Ok(block) => missing(block, &self.0) == 0,
-            Err(_) => self.is_in_smaller(block),
-        }
-    }
-
-    /// Sets all bits in a block of a known size, and says whether one was not set before.
-    #[inline(always)]
-    pub fn set_in(&self, block: &mut [u64]) -> bool {
-        if block.len() == LINE_WORDS {
-            return set(block, &self.0);
-        }
-        self.set_in_smaller(block)
-    }
-
-    // Never inlined: smaller blocks are tails and slices of a few keys, and with the mask in memory
-    // the compiler keeps it in as few registers as it can for the others.
-    #[inline(never)]
-    fn is_in_smaller(&self, block: &[u64]) -> bool {
         match block.len() {
+            LINE_WORDS => hits(block, &self.0) != 0,
             4 => hits(block, &self.folded::<4>()) != 0,
             2 => hits(block, &self.folded::<2>()) != 0,
             _ => hits(block, &self.folded::<1>()) != 0,
         }
     }
 
-    #[inline(never)]
-    fn set_in_smaller(&self, block: &mut [u64]) -> bool {
+    /// Sets all bits in a block of a known size, and says whether one was not set before.
+    pub fn set_in(&self, block: &mut [u64]) -> bool {
         match block.len() {
+            LINE_WORDS => set(block, &self.0),
             4 => set(block, &self.folded::<4>()),
             2 => set(block, &self.folded::<2>()),
             _ => set(block, &self.folded::<1>()),

@@ -5,8 +5,8 @@
 //! of the k is full; the new slice is sized for the rate measured since; and slices are dropped when
 //! their keys are older than the span, so their number follows the rate too. With a span of 60 s,
 //! l = 6 and 10 keys a second, a generation is 10 s and 100 keys. If suddenly 1000 keys a second
-//! come, it is full after 100 ms; the next one is made for 450 keys, the one after for 2000, then
-//! for 9000, then for 10,000, of which six fit into the span again.
+//! come, it is full after 100 ms; the next one is made for 400 keys, the one after for 1600, then
+//! for 6400, then for 10,000, of which six fit into the span again.
 //!
 //! The time-limited Bloom filter of Rodrigues, Shtul, Baquero, Almeida, section 6. What we changed,
 //! because their text (and their code) does not keep what it promises:
@@ -22,7 +22,8 @@
 //! - When the rate outgrows all k slices, all are replaced at once; windows that no key was written
 //!   to are never asked. Then a leap by 1000 costs 5 generations, not k of them for each step.
 //! - Memory follows what came, not what a rate measured over a millisecond suggests: a generation is
-//!   made for at most [`GROWTH`] times the keys of the last.
+//!   made for at most [`GROWTH`] times the keys of the last. Slices of such a *leap* last for that
+//!   generation only, since the next will be larger, or smaller, or they have room for it.
 //! - A slice is as small as its keys allow, to the bit if a key sets one bit of it, else to a block
 //!   of the fitting size (see `size`).
 //! - An insertion that changes no bit takes no room: a key repeated for ever costs nothing.
@@ -100,7 +101,7 @@ impl TimeLimited {
             jitter: 0,
             level: Level::detect(),
         };
-        filter.make_slices(filter.k());
+        filter.make_slices(filter.k(), Self::capacity_at);
         filter.measure_slices();
         filter
     }

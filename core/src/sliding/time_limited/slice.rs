@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::TimeLimitedParameters;
 use super::size::{Place, SliceSize};
-use crate::bits::Aligned;
+use crate::bits::{Aligned, LINE_WORDS};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::sliding::slices::{Mask, Probe};
@@ -29,6 +29,9 @@ impl Trace {
 #[derive(Debug, Clone)]
 pub struct Slice {
     words: Aligned<u64>,
+    /// Words to choose from if blocks are whole lines, as in all but the smallest slices; otherwise
+    /// so many that none of those chosen is there.
+    line_words: u64,
     size: SliceSize,
     /// Which probe of a key is for this slice, below k.
     pub class: usize,
@@ -44,7 +47,9 @@ impl Slice {
     /// An empty slice.
     pub fn new(size: SliceSize, capacity: u64, class: usize) -> Self {
         let words = Aligned::new(size.words() as usize);
-        Self { words, size, class, capacity, received: 0, last: None }
+        let line_words =
+            if size.block_words() == LINE_WORDS as u32 { size.words() } else { u64::MAX };
+        Self { words, line_words, size, class, capacity, received: 0, last: None }
     }
 
     pub fn size(&self) -> SliceSize {
@@ -58,15 +63,46 @@ impl Slice {
 
     #[inline(always)]
     pub fn holds(&self, trace: &Trace) -> bool {
-        match self.size.place(trace.probe) {
-            Place::Block(words) => trace.mask.is_in(self.words.range(words)),
-            Place::Bit(at, bit) => self.words.item(at) & bit != 0,
+        match self.words.lines().get(self.line(trace.probe)) {
+            Some(line) => trace.mask.is_in_line(line),
+            None => self.holds_elsewhere(trace),
         }
     }
 
     /// Writes a key, and says whether that changed anything.
     #[inline(always)]
     pub fn insert(&mut self, trace: &Trace) -> bool {
+        let line = self.line(trace.probe);
+        match self.words.lines_mut().get_mut(line) {
+            Some(line) => trace.mask.set_in_line(line),
+            None => self.insert_elsewhere(trace),
+        }
+    }
+
+    /// In which line a key is, unless it is in the tail or there are none.
+    #[inline(always)]
+    fn line(&self, probe: Probe) -> usize {
+        probe.one_of(self.line_words) / LINE_WORDS
+    }
+
+    // Tails, single bits and slices of a few keys are never inlined: with the mask in memory the
+    // compiler keeps it in as few registers as it can for the others.
+    #[inline(never)]
+    fn holds_elsewhere(&self, trace: &Trace) -> bool {
+        match self.size.place(trace.probe) {
+            Place::Block(words) => trace.mask.is_in(self.words.range(words)),
+            Place::Bit(at, bit) => self.words.item(at) & bit != 0,
+        }
+    }
+
+    #[inline(never)]
+    fn prefetch_elsewhere(&self, probe: Probe) {
+        let (Place::Block(Range { start: at, .. }) | Place::Bit(at, _)) = self.size.place(probe);
+        self.words.prefetch(at);
+    }
+
+    #[inline(never)]
+    fn insert_elsewhere(&mut self, trace: &Trace) -> bool {
         match self.size.place(trace.probe) {
             Place::Block(words) => trace.mask.set_in(self.words.range_mut(words)),
             Place::Bit(at, bit) => {
@@ -80,8 +116,12 @@ impl Slice {
 
     #[inline(always)]
     pub fn prefetch(&self, probe: Probe) {
-        let (Place::Block(Range { start: at, .. }) | Place::Bit(at, _)) = self.size.place(probe);
-        self.words.prefetch(at);
+        let line = self.line(probe);
+        if line < self.words.lines().len() {
+            self.words.prefetch(line * LINE_WORDS);
+        } else {
+            self.prefetch_elsewhere(probe);
+        }
     }
 
     /// The chance that it holds an unseen key now.

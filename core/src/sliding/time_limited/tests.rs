@@ -32,10 +32,42 @@ fn the_example_of_the_documentation() {
             targets.push(filter.target);
         }
     }
-    let expected = [100, 450, 2_000, 9_000, 10_000];
+    let expected = [100, 400, 1_600, 6_400, 10_000];
     for (target, expected) in targets.iter().zip(expected) {
-        // And up to an eighth more, because the number changed so much.
-        assert!((expected..=expected * 13 / 10).contains(target), "{targets:?}");
+        // And some more: slices have a little more room than they need.
+        assert!((expected..=expected * 12 / 10).contains(target), "{targets:?}");
+    }
+}
+
+/// A burst takes room for at most [`GROWTH`] times what came, at every moment of it; and if it ends
+/// when it has just leapt, nothing is made ready for as many again, unless a key has only one slice,
+/// of which nobody can tell what it was made for.
+#[test]
+fn a_burst_takes_room_for_what_came() {
+    for rate in [0.1, 1e-3, 1e-5] {
+        let mut filter = TimeLimited::new(planned(rate, 1_000));
+        let mut came = 0;
+        let mut insert = |filter: &mut TimeLimited, now| {
+            filter.insert_hash(remix(came, 1), Time::from_millis(now));
+            came += 1;
+            came
+        };
+        let mut target = 0;
+        while filter.target < 1_000_000 {
+            target = filter.target;
+            let came = insert(&mut filter, HOUR);
+            if came >= 10_000 && (came.is_multiple_of(100) || target < filter.target) {
+                let newest = &filter.slices[0];
+                let each = filter.k() as f64 * newest.size().bits() as f64 / newest.capacity as f64;
+                let bits = 8.0 * filter.heap_bytes() as f64 / came as f64;
+                assert!(bits <= 1.05 * GROWTH as f64 * each, "{rate}, {came}: {bits} {each}");
+            }
+        }
+        assert!(filter.target > 3 * target);
+        let (leapt, later) = (filter.heap_bytes(), HOUR + filter.parameters.turn_millis());
+        insert(&mut filter, later);
+        let most = if filter.k() > 1 { leapt + leapt / 100 } else { leapt + leapt / 2 };
+        assert!(filter.heap_bytes() <= most, "{rate}: {} {leapt}", filter.heap_bytes());
     }
 }
 

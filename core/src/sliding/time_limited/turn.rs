@@ -54,7 +54,7 @@ impl TimeLimited {
             self.began = self.clock;
             return;
         }
-        let turns = self.measure();
+        let (turns, leaps) = self.measure();
         let k = self.k();
         for slice in self.slices.iter_mut().take(k) {
             slice.received += self.received;
@@ -65,14 +65,20 @@ impl TimeLimited {
         let outgrown = self.room_after(moved) < self.target.div_ceil(2);
         let moved = if outgrown { k } else { moved };
         self.retire(moved);
-        self.make_slices(moved);
+        if outgrown && leaps {
+            self.make_slices(k, |filter, _| filter.target);
+        } else {
+            self.make_slices(moved, Self::capacity_at);
+        }
     }
 
-    /// Sets the beginning of the new generation and its target, and says how many turns passed.
-    fn measure(&mut self) -> u64 {
+    /// Sets the beginning of the new generation and its target, and says how many turns passed and
+    /// whether the target is a leap: what this rate might bring, cut off.
+    fn measure(&mut self) -> (u64, bool) {
         let turn = self.parameters.turn_millis();
         let elapsed = self.clock - self.began;
         let turns = elapsed / turn;
+        let mut leaps = false;
         let came = if turns > 0 {
             // On a grid, so that k generations never last longer than k turns.
             self.began += turns * turn;
@@ -82,7 +88,9 @@ impl TimeLimited {
             self.began = self.clock;
             let in_a_turn = u128::from(self.received) * u128::from(turn);
             let in_a_turn = in_a_turn.div_ceil(elapsed.max(1).into());
-            in_a_turn.min(u128::from(GROWTH * self.received)) as u64
+            let most = u128::from(GROWTH * self.received);
+            leaps = in_a_turn > most;
+            in_a_turn.min(most) as u64
         };
         // A little less is no change: there is room for the larger number.
         let little = (came / UNCHANGED).max(1);
@@ -90,15 +98,16 @@ impl TimeLimited {
         // But room for twice as many more as the number has lately changed by from turn to turn,
         // lest every other generation be full just before its time. What was only expected is not
         // a number to compare with.
-        let before = if self.came == 0 { came } else { self.came };
+        let before = if self.came == 0 || leaps { came } else { self.came };
         let change = 2 * came.abs_diff(before).saturating_sub(1);
         self.jitter = change.max(self.jitter.saturating_mul(3) / 4).min(came / 8);
         self.came = came;
         let wanted = came + self.jitter;
-        // A lull halves the target, no more: rates that swing faster than that find slices ready.
-        let least = if turns > 0 { self.target / 2 } else { 0 };
+        // A lull halves the target, no more: rates that swing faster than that find slices ready. But
+        // a leap was never more than a guess.
+        let least = if turns > 0 && !self.is_leap() { self.target / 2 } else { 0 };
         self.target = wanted.max(least).max(LEAST_GENERATION);
-        turns
+        (turns, leaps)
     }
 
     /// Drops the slices that hold only keys older than the span and will receive no more when the
@@ -110,15 +119,15 @@ impl TimeLimited {
         self.slices.truncate(oldest.map_or(k - moved, |oldest| oldest + k));
     }
 
-    /// Puts so many new slices before the others.
-    pub(super) fn make_slices(&mut self, count: usize) {
+    /// Puts so many new slices before the others, for as many keys as `capacity` says for a position.
+    pub(super) fn make_slices(&mut self, count: usize, capacity: impl Fn(&Self, usize) -> u64) {
         let k = self.k();
         let chance = self.next_chance();
         // Numbers that return to what they were find their place again, and no spare one.
         self.slices.shrink_to(self.slices.len() + count);
         self.slices.reserve_exact(count);
         for position in (0..count).rev() {
-            let keys = self.capacity_at(position);
+            let keys = capacity(self, position);
             let size = SliceSize::for_keys(keys, self.parameters.bits_per_slice, chance);
             let class = self.slices.first().map_or(0, |newest| (newest.class + 1) % k);
             self.slices.insert(0, Slice::new(size, size.capacity(keys, chance), class));
@@ -136,8 +145,20 @@ impl TimeLimited {
             None => 0,
         };
         self.due = self.began.saturating_add(self.parameters.turn_millis()).min(expires);
-        self.room = self.room_after(0);
+        let newest = &self.slices[..self.k()];
+        self.room = match self.is_leap() {
+            true => newest.iter().map(Slice::room).min().unwrap_or(0),
+            false => self.room_after(0),
+        };
         self.slices_bytes = self.slices.iter().map(|slice| slice.size().heap_bytes()).sum();
+    }
+
+    /// Whether the newest slices were made together, and for no more than the current generation.
+    fn is_leap(&self) -> bool {
+        let newest = &self.slices[..self.k()];
+        let generations = newest.len() as u64;
+        newest.iter().all(|slice| slice.received == 0)
+            && newest[0].capacity < self.target.saturating_mul(generations)
     }
 
     /// Keys that all slices have room for in each generation until they leave (eq. 4 and 5), if
@@ -151,7 +172,7 @@ impl TimeLimited {
 
     /// Keys that a new slice receives if it starts at this position and generations are on target,
     /// unless older slices are full before (eq. 7).
-    fn capacity_at(&self, position: usize) -> u64 {
+    pub(super) fn capacity_at(&self, position: usize) -> u64 {
         let k = self.k();
         let mut total = 0;
         for generation in 0..k - position {
