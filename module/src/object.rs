@@ -4,7 +4,7 @@ use lately::codec;
 use lately::{Filter, Hashing, Seed, Time, Window};
 
 use crate::answers::Answers;
-use crate::engine::{Call, Origin, Refusal};
+use crate::engine::{Ahead, Call, Origin, Refusal, forget};
 use crate::wish::{Wish, WishedHashing};
 use crate::{config, metrics};
 
@@ -132,9 +132,13 @@ impl Stored {
     pub fn insert<'i>(
         &mut self,
         items: impl ExactSizeIterator<Item = &'i [u8]>,
+        ahead: Option<Ahead>,
         now: Time,
         repeat: Repeat,
     ) -> Answers {
+        if let Some(hash) = self.hash_ahead(ahead) {
+            return self.insert_one(hash, now, repeat);
+        }
         let hashing = self.hashing;
         self.insert_hashes(items.map(|item| hashing.hash(item)), now, repeat)
     }
@@ -147,12 +151,7 @@ impl Stored {
         repeat: Repeat,
     ) -> Answers {
         if let Some(hash) = self.fetch_only(&mut hashes) {
-            let new = match repeat {
-                Repeat::Refreshes => self.filter.insert_hash(hash, now),
-                Repeat::KeepsItsAge => self.filter.insert_new_hash(hash, now),
-            };
-            self.count(1, new.into());
-            return Answers::One(new);
+            return self.insert_one(hash, now, repeat);
         }
         let (mut inserted, mut new) = (0, 0);
         let answers = in_batches(hashes, |hashes, answers| {
@@ -168,9 +167,14 @@ impl Stored {
     }
 
     /// Whether each item is in the window.
-    pub fn seen<'i>(&self, items: impl ExactSizeIterator<Item = &'i [u8]>, now: Time) -> Answers {
+    pub fn seen<'i>(
+        &self,
+        items: impl ExactSizeIterator<Item = &'i [u8]>,
+        ahead: Option<Ahead>,
+        now: Time,
+    ) -> Answers {
         let mut hashes = items.map(|item| self.hashing.hash(item));
-        if let Some(hash) = self.fetch_only(&mut hashes) {
+        if let Some(hash) = self.hash_ahead(ahead).or_else(|| self.fetch_only(&mut hashes)) {
             metrics::ASKED.add_alone(1);
             return Answers::One(self.filter.contains_hash(hash, now));
         }
@@ -278,6 +282,20 @@ impl Stored {
         stored
     }
 
+    fn insert_one(&mut self, hash: u64, now: Time, repeat: Repeat) -> Answers {
+        let new = match repeat {
+            Repeat::Refreshes => self.filter.insert_hash(hash, now),
+            Repeat::KeepsItsAge => self.filter.insert_new_hash(hash, now),
+        };
+        self.count(1, new.into());
+        Answers::One(new)
+    }
+
+    /// The hash of the only item, if its memory has been asked for.
+    fn hash_ahead(&self, ahead: Option<Ahead>) -> Option<u64> {
+        ahead?.hash_in(&*self.filter, self.hashing)
+    }
+
     /// The hash, if it is the only one, which then needs no batch. Its memory is asked for all the
     /// same: a filter reads several places, which come together if they are asked for together. But
     /// not that of windows by time: their places are known without one another, so that the
@@ -340,6 +358,7 @@ const BATCH: usize = 64;
 
 impl Drop for Stored {
     fn drop(&mut self) {
+        forget(&*self.filter);
         metrics::FILTERS.subtract(1);
         metrics::BYTES.subtract(self.accounted);
     }

@@ -49,10 +49,11 @@ impl Command for SeenAt {
 /// Whether each of the words from `first` on is in the window; none is, if there is no key.
 pub fn ask(call: &mut Call<'_>, when: When, first: usize) -> Result<Answers, Refusal> {
     let items = call.items(first);
+    let ahead = call.ahead(first);
     match call.key(1, Access::Read).value()? {
         Some(value) => {
             let stored = value.filter()?;
-            Ok(stored.seen(items.iter(), when.time(stored)))
+            Ok(stored.seen(items.iter(), ahead, when.time(stored)))
         }
         None => Ok(Answers::all(false, items.len())),
     }

@@ -10,6 +10,7 @@ use std::slice;
 use lately::Time;
 use valkey_module::raw;
 
+use super::ahead::Ahead;
 use super::register;
 use super::reply::Refusal;
 use crate::object::Value;
@@ -100,6 +101,11 @@ impl<'a> Call<'a> {
     /// The words of the command from one on.
     pub fn items(&self, first: usize) -> Items<'a> {
         Items(&self.strings[first..])
+    }
+
+    /// Asks for the memory of the words from one on, if it is only one.
+    pub fn ahead(&self, first: usize) -> Option<Ahead> {
+        (first + 1 == self.len()).then(|| Ahead::ask(self.word(first)))
     }
 
     /// Bytes nobody can guess.

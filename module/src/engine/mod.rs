@@ -4,12 +4,14 @@
 //! |---|---|
 //! | `callbacks` | every function the engine calls, each a call into safe code behind `catch_unwind` |
 //! | `call` | one command under way: its words, its keys, what it replicates; and the clock |
+//! | `ahead` | memory that is asked for before its key is opened |
 //! | `reply` | answers and refusals, as values and on the wire |
 //! | `ready` | the answers of one item, made once |
 //! | `streams` | values in dumps, synchronizations and append-only files |
 //! | `register` | what the engine is told when the module loads |
 //! | `allocator` | the engine's allocator as ours |
 
+mod ahead;
 mod allocator;
 mod call;
 mod callbacks;
@@ -18,6 +20,7 @@ mod register;
 mod reply;
 mod streams;
 
+pub use ahead::{Ahead, forget};
 pub use call::{Access, Call, Origin, now};
 pub use ready::rehearsed;
 pub use register::{Entry, command};

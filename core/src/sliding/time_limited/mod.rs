@@ -38,7 +38,7 @@ use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Filter, Membership};
 use crate::plan::{Goal, Limit};
-use crate::sliding::slices::{Probe, find_window, window_chance};
+use crate::sliding::slices::{find_window, window_chance};
 use crate::window::{Slack, Span, Time, Window};
 use slice::{Slice, Trace};
 
@@ -52,9 +52,6 @@ mod size;
 mod sizing;
 mod slice;
 pub mod turn;
-
-/// Slices that take less altogether stay in the nearer caches, and need not be asked for.
-const NEAR_BYTES: u64 = 1 << 20;
 
 /// The filter.
 #[derive(Debug, Clone)]
@@ -74,6 +71,9 @@ pub struct TimeLimited {
     room: u64,
     /// Keys for which new slices are made, per generation.
     target: u64,
+    /// So many slices, a multiple of k, are worth asking for ahead of their use: from the newest to the
+    /// last that is too large for the nearer caches.
+    far: usize,
     /// Bytes of all slices on the heap: known without a walk, because servers ask after every
     /// insertion.
     slices_bytes: u64,
@@ -95,6 +95,7 @@ impl TimeLimited {
             due: 0,
             received: 0,
             room: 0,
+            far: 0,
             slices_bytes: 0,
             target: parameters.expected_generation(),
             came: 0,
@@ -145,34 +146,30 @@ impl TimeLimited {
 
     /// Whether the key was seen; `first` is its first trace.
     ///
-    /// Every window has a slice of every class, so that a key which no slice of one class holds is in
-    /// none: for most keys that settles it. If one does, it may be the oldest of a window.
+    /// Every k-th slice from the oldest of the newest window on is of one class, and every window has
+    /// one of them: a key that none of them holds is in no window. For most keys that settles it.
     #[inline(always)]
     fn contains(&self, hash: u64, first: &Trace, now: u64) -> bool {
         let mut oldest = self.k() - 1;
         while let Some(slice) = self.slices.get(oldest) {
-            if slice.holds(first) {
-                return self.contains_from(oldest + 1 - self.k(), hash, now);
+            if slice.holds(first) && self.contains_around(oldest + 1 - self.k(), hash, now) {
+                return true;
             }
             oldest += self.k();
         }
         false
     }
 
-    /// Whether this window or an older one holds the key.
+    /// Whether this window or one of the k - 1 after it holds the key: those that share the oldest
+    /// slice of this one.
     #[inline(never)]
-    fn contains_from(&self, window: usize, hash: u64, now: u64) -> bool {
-        let windows = window..self.slices.len() + 1 - self.k();
+    fn contains_around(&self, window: usize, hash: u64, now: u64) -> bool {
+        let k = self.k();
+        let windows = window..(window + k).min(self.slices.len() + 1 - k);
         let is_live = |window| self.is_live(window, now);
-        let mut class = self.slices[window].class;
-        let mut trace = self.trace(hash, class);
-        find_window(self.k(), windows, is_live, |age| {
+        find_window(k, windows, is_live, |age| {
             let slice = &self.slices[age];
-            if slice.class != class {
-                class = slice.class;
-                trace = self.trace(hash, class);
-            }
-            slice.holds(&trace)
+            slice.holds(&self.trace(hash, slice.class))
         })
     }
 
@@ -189,17 +186,22 @@ impl TimeLimited {
     #[inline(always)]
     fn insert(&mut self, hash: u64, now: Time, refresh: bool) -> bool {
         self.advance(now);
-        let oldest = self.k() - 1;
-        for slice in &self.slices[..oldest] {
-            slice.prefetch(Probe::new(hash, slice.class));
+        let k = self.k();
+        // Before the lookup, of which the processor does not foresee the end.
+        let newest = self.trace(hash, self.slices[0].class);
+        if self.far > 0 {
+            self.slices[0].prefetch(&newest);
         }
         let first = self.first_trace(hash);
         let seen = self.contains(hash, &first, self.clock);
         if seen && !refresh {
             return false;
         }
-        let mut changed = self.slices[oldest].insert(&first);
-        for age in 0..oldest {
+        let mut changed = self.slices[k - 1].insert(&first);
+        if k > 1 {
+            changed |= self.slices[0].insert(&newest);
+        }
+        for age in 1..k - 1 {
             let trace = self.trace(hash, self.slices[age].class);
             changed |= self.slices[age].insert(&trace);
         }
@@ -237,19 +239,17 @@ impl Membership for TimeLimited {
 
     #[inline]
     fn prefetch_hash(&self, hash: u64) {
-        if self.slices_bytes < NEAR_BYTES {
-            return;
-        }
         // Where an insertion writes, ...
-        for slice in &self.slices[..self.k() - 1] {
-            slice.prefetch(Probe::new(hash, slice.class));
+        let k = self.k();
+        for slice in self.slices[..self.far].iter().take(k - 1) {
+            slice.prefetch(&self.trace(hash, slice.class));
         }
-        // ... and where the walk looks if it finds nothing: slices of one class.
-        let mut oldest = self.k() - 1;
-        let probe = Probe::new(hash, self.slices[oldest].class);
-        while let Some(slice) = self.slices.get(oldest) {
-            slice.prefetch(probe);
-            oldest += self.k();
+        // ... and where a lookup looks that finds nothing.
+        let first = self.first_trace(hash);
+        let mut oldest = k - 1;
+        while oldest < self.far {
+            self.slices[oldest].prefetch(&first);
+            oldest += k;
         }
     }
 }
@@ -340,7 +340,7 @@ impl Structure for TimeLimited {
             slices.push(Slice::read(payload, &parameters, class as usize, clock)?);
         }
         slices.shrink_to_fit();
-        let (due, room, slices_bytes) = (0, 0, 0);
+        let (due, room, far, slices_bytes) = (0, 0, 0, 0);
         let mut filter = Self {
             parameters,
             slices,
@@ -349,6 +349,7 @@ impl Structure for TimeLimited {
             due,
             received,
             room,
+            far,
             slices_bytes,
             target,
             came,

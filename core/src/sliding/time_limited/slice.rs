@@ -25,6 +25,9 @@ impl Trace {
     }
 }
 
+/// So many words stay in the nearer caches, and need not be asked for.
+const NEAR_WORDS: u64 = 1 << 14;
+
 /// A slice.
 #[derive(Debug, Clone)]
 pub struct Slice {
@@ -59,6 +62,11 @@ impl Slice {
     /// Keys that it may still receive.
     pub fn room(&self) -> u64 {
         self.capacity - self.received
+    }
+
+    /// Whether it is too large to stay in the nearer caches.
+    pub fn is_far(&self) -> bool {
+        self.size.words() > NEAR_WORDS
     }
 
     #[inline(always)]
@@ -115,12 +123,12 @@ impl Slice {
     }
 
     #[inline(always)]
-    pub fn prefetch(&self, probe: Probe) {
-        let line = self.line(probe);
+    pub fn prefetch(&self, trace: &Trace) {
+        let line = self.line(trace.probe);
         if line < self.words.lines().len() {
             self.words.prefetch(line * LINE_WORDS);
         } else {
-            self.prefetch_elsewhere(probe);
+            self.prefetch_elsewhere(trace.probe);
         }
     }
 

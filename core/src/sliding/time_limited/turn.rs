@@ -150,6 +150,8 @@ impl TimeLimited {
             true => newest.iter().map(Slice::room).min().unwrap_or(0),
             false => self.room_after(0),
         };
+        let far = self.slices.iter().rposition(Slice::is_far).map_or(0, |last| last + 1);
+        self.far = far.next_multiple_of(self.k()).min(self.slices.len());
         self.slices_bytes = self.slices.iter().map(|slice| slice.size().heap_bytes()).sum();
     }
 

@@ -119,6 +119,7 @@ fn insert(
     first: usize,
 ) -> Result<Vec<Reply>, Refusal> {
     let items = call.items(first);
+    let ahead = call.ahead(first);
     let wish = || Ok(shape()?.wish());
     let (answers, moment) = change_or_create(call, wish, |stored| {
         let moment = When::Now.time(stored);
@@ -126,11 +127,11 @@ fn insert(
         for item in items.iter() {
             let only = || std::iter::once(item);
             // A full filter still answers for what it has.
-            if super::is_full(stored) && stored.seen(only(), moment) == Answers::One(false) {
+            if super::is_full(stored) && stored.seen(only(), ahead, moment) == Answers::One(false) {
                 answers.push(Reply::Refused(Refusal::coded("ERR non scaling filter is full")));
                 break;
             }
-            let new = stored.insert(only(), moment, Repeat::Refreshes);
+            let new = stored.insert(only(), ahead, moment, Repeat::Refreshes);
             answers.push(Reply::Bool(new == Answers::One(true)));
         }
         Ok((answers, moment))

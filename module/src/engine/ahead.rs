@@ -1,0 +1,136 @@
+//! Memory that is asked for before its key is opened.
+//!
+//! A filter reads a few places far apart, and may wait longer for them than it computes. Opening a key takes
+//! about as long. So the module guesses: if two commands in a row used the same filter, the next one will
+//! too. It asks for the memory of its item in that filter, opens its key, and finds the memory there. If it
+//! was another filter after all, it has asked in vain, and nothing else.
+//!
+//! Filters belong to the engine, which frees them when it likes, on threads of its own too. So one that
+//! goes says so, and waits for whoever looks at it.
+
+#![allow(unsafe_code)]
+
+use std::cell::UnsafeCell;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+
+use lately::{Filter, Hashing};
+
+/// The filter that the next command will use, by our guess.
+static NEXT: Guarded<Option<Next>> = Guarded::new(None);
+
+/// Where the filter is that the last command used, if it was not the one we guessed. Never looked at.
+static LAST: AtomicPtr<()> = AtomicPtr::new(null_mut());
+
+#[derive(Clone, Copy)]
+struct Next {
+    hashing: Hashing,
+    filter: *const dyn Filter,
+}
+
+// SAFETY: the pointer is followed by one thread at a time, and filters may be looked at from any.
+unsafe impl Send for Next {}
+
+/// What a command with one item asked for before it opened its key.
+#[derive(Debug, Clone, Copy)]
+pub struct Ahead(Option<Asked>);
+
+/// Where a filter is, how it hashes, and the hash that the item has in it.
+#[derive(Debug, Clone, Copy)]
+struct Asked {
+    filter: *const (),
+    hashing: Hashing,
+    hash: u64,
+}
+
+impl Ahead {
+    /// Asks for the memory of an item, if there is a filter to guess.
+    pub fn ask(item: &[u8]) -> Self {
+        Self(NEXT.with(|next| {
+            let Next { hashing, filter } = (*next)?;
+            let hash = hashing.hash(item);
+            // SAFETY: a filter that goes is no longer guessed, or waits until this is done. Only
+            // commands change one, all on this thread, and this one has not begun to.
+            unsafe { &*filter }.prefetch_hash(hash);
+            Some(Asked { filter: filter.cast(), hashing, hash })
+        }))
+    }
+
+    /// The hash of the item in the filter that the key does hold, if that is the one which was asked.
+    #[inline]
+    pub fn hash_in(self, filter: &(dyn Filter + 'static), hashing: Hashing) -> Option<u64> {
+        match self.0 {
+            // A key that expires while it is opened may leave its place to a filter that hashes
+            // otherwise.
+            Some(asked) if asked.filter == address(filter) && asked.hashing == hashing => {
+                Some(asked.hash)
+            }
+            asked => {
+                learn(asked.is_some(), Next { hashing, filter });
+                None
+            }
+        }
+    }
+}
+
+/// Guesses better the next time.
+fn learn(was_wrong: bool, used: Next) {
+    let place = used.filter.cast::<()>().cast_mut();
+    // Only commands come here, all on one thread.
+    let again = LAST.load(Ordering::Relaxed) == place;
+    LAST.store(place, Ordering::Relaxed);
+    if again {
+        NEXT.with(|next| *next = Some(used));
+    } else if was_wrong {
+        NEXT.with(|next| *next = None);
+    }
+}
+
+/// Guesses a filter no more that is about to go. Whoever looks at it is done when this returns.
+pub fn forget(filter: &dyn Filter) {
+    NEXT.with(|next| {
+        if next.is_some_and(|next| next.filter.cast() == address(filter)) {
+            *next = None;
+        }
+    });
+}
+
+fn address(filter: &dyn Filter) -> *const () {
+    std::ptr::from_ref(filter).cast()
+}
+
+/// What one thread at a time may look at, for a moment. A mutex of the library would do, but locking and
+/// unlocking it takes as long as what [`Ahead::ask`] does in between.
+struct Guarded<T> {
+    busy: AtomicBool,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: `with` lets one thread at a time reach the value.
+unsafe impl<T: Send> Sync for Guarded<T> {}
+
+impl<T> Guarded<T> {
+    const fn new(value: T) -> Self {
+        Self { busy: AtomicBool::new(false), value: UnsafeCell::new(value) }
+    }
+
+    /// Lets `look` look, which must not ask for the same again.
+    #[inline]
+    fn with<R>(&self, look: impl FnOnce(&mut T) -> R) -> R {
+        while self.busy.swap(true, Ordering::Acquire) {
+            std::hint::spin_loop();
+        }
+        let _release = Release(&self.busy);
+        // SAFETY: nobody else gets here before the release.
+        look(unsafe { &mut *self.value.get() })
+    }
+}
+
+/// Lets the next one in, even after a panic.
+struct Release<'a>(&'a AtomicBool);
+
+impl Drop for Release<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
+}
