@@ -54,7 +54,7 @@ def seconds_taken(server):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def race(engine, rounds=5):
+def race(engine, rounds=9):
     server = Server(engine)
     try:
         server("LATELY.RESERVE", "last", "LAST", RANGE, "ERROR", "0.1%")

@@ -82,8 +82,8 @@ unsafe fn load(ctx: *mut raw::RedisModuleCtx, words: c_int) -> Result<(), &'stat
             return Err(c"lately takes no arguments: set lately.* in the configuration instead");
         }
         register::register_type(ctx).map_err(|_| c"the type lately-rs is taken")?;
-        // Failing reads come back as errors. We keep no state outside of keys, so that databases
-        // may be swapped and slots be moved under us.
+        // Failing reads come back as errors. We keep no state outside of keys that an answer depends
+        // on, so that databases may be swapped and slots be moved under us.
         let options = raw::REDISMODULE_OPTIONS_HANDLE_IO_ERRORS
             | raw::REDISMODULE_OPTIONS_HANDLE_REPL_ASYNC_LOAD
             | atomic_slot_migration(ctx);

@@ -38,7 +38,7 @@ use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Filter, Membership};
 use crate::plan::{Goal, Limit};
-use crate::sliding::slices::{find_window, window_chance};
+use crate::sliding::slices::{Probe, find_window, window_chance};
 use crate::window::{Slack, Span, Time, Window};
 use slice::{Slice, Trace};
 
@@ -161,15 +161,16 @@ impl TimeLimited {
     }
 
     /// Whether this window or one of the k - 1 after it holds the key: those that share the oldest
-    /// slice of this one.
+    /// slice of this one, which does.
     #[inline(never)]
     fn contains_around(&self, window: usize, hash: u64, now: u64) -> bool {
         let k = self.k();
-        let windows = window..(window + k).min(self.slices.len() + 1 - k);
+        let shared = window + k - 1;
+        let windows = window..(shared + 1).min(self.slices.len() + 1 - k);
         let is_live = |window| self.is_live(window, now);
         find_window(k, windows, is_live, |age| {
             let slice = &self.slices[age];
-            slice.holds(&self.trace(hash, slice.class))
+            age == shared || slice.holds(&self.trace(hash, slice.class))
         })
     }
 
@@ -190,7 +191,7 @@ impl TimeLimited {
         // Before the lookup, of which the processor does not foresee the end.
         let newest = self.trace(hash, self.slices[0].class);
         if self.far > 0 {
-            self.slices[0].prefetch(&newest);
+            self.slices[0].prefetch(newest.probe);
         }
         let first = self.first_trace(hash);
         let seen = self.contains(hash, &first, self.clock);
@@ -239,16 +240,19 @@ impl Membership for TimeLimited {
 
     #[inline]
     fn prefetch_hash(&self, hash: u64) {
+        if self.far == 0 {
+            return;
+        }
         // Where an insertion writes, ...
         let k = self.k();
-        for slice in self.slices[..self.far].iter().take(k - 1) {
-            slice.prefetch(&self.trace(hash, slice.class));
+        for slice in &self.slices[..k - 1] {
+            slice.prefetch(Probe::new(hash, slice.class));
         }
         // ... and where a lookup looks that finds nothing.
-        let first = self.first_trace(hash);
+        let first = Probe::new(hash, self.slices[k - 1].class);
         let mut oldest = k - 1;
         while oldest < self.far {
-            self.slices[oldest].prefetch(&first);
+            self.slices[oldest].prefetch(first);
             oldest += k;
         }
     }

@@ -12,7 +12,7 @@ use crate::sliding::slices::{Mask, Probe};
 /// What a key is to the slices of one class, whatever their sizes: made once for all of them.
 #[derive(Debug, Clone, Copy)]
 pub struct Trace {
-    probe: Probe,
+    pub probe: Probe,
     mask: Mask,
 }
 
@@ -123,12 +123,12 @@ impl Slice {
     }
 
     #[inline(always)]
-    pub fn prefetch(&self, trace: &Trace) {
-        let line = self.line(trace.probe);
+    pub fn prefetch(&self, probe: Probe) {
+        let line = self.line(probe);
         if line < self.words.lines().len() {
             self.words.prefetch(line * LINE_WORDS);
         } else {
-            self.prefetch_elsewhere(trace.probe);
+            self.prefetch_elsewhere(probe);
         }
     }
 

@@ -97,7 +97,7 @@ impl TimeLimited {
         let came = if (came..=came + little).contains(&self.came) { self.came } else { came };
         // But room for twice as many more as the number has lately changed by from turn to turn,
         // lest every other generation be full just before its time. What was only expected is not
-        // a number to compare with.
+        // a number to compare with, and a leap is not one to compare.
         let before = if self.came == 0 || leaps { came } else { self.came };
         let change = 2 * came.abs_diff(before).saturating_sub(1);
         self.jitter = change.max(self.jitter.saturating_mul(3) / 4).min(came / 8);
