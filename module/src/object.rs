@@ -4,7 +4,7 @@ use lately::codec;
 use lately::{Filter, Hashing, Seed, Time, Window};
 
 use crate::answers::Answers;
-use crate::engine::{Ahead, Call, Origin, Refusal, forget};
+use crate::engine::{Ahead, Call, Guessable, Origin, Refusal};
 use crate::wish::{Wish, WishedHashing};
 use crate::{config, metrics};
 
@@ -42,7 +42,7 @@ pub struct Stored {
     /// How keys become hashes.
     pub hashing: Hashing,
     /// The structure; only this file changes it, so that its bytes stay accounted for.
-    filter: Box<dyn Filter>,
+    filter: Guessable,
     /// What has happened to it.
     pub tally: Tally,
     /// What a filter made by `BF.RESERVE` was told.
@@ -277,6 +277,7 @@ impl Stored {
         let adapts = blueprint.adapts();
         let is_timed = matches!(blueprint.promise().window, Window::Within(_));
         let (tally, bloom) = (Tally::default(), None);
+        let filter = filter.into();
         let mut stored = Self { hashing, filter, tally, bloom, accounted: 0, adapts, is_timed };
         stored.account();
         stored
@@ -293,7 +294,7 @@ impl Stored {
 
     /// The hash of the only item, if its memory has been asked for.
     fn hash_ahead(&self, ahead: Option<Ahead>) -> Option<u64> {
-        ahead?.hash_in(&*self.filter, self.hashing)
+        ahead?.hash_in(&self.filter, self.hashing)
     }
 
     /// The hash, if it is the only one, which then needs no batch. Its memory is asked for all the
@@ -358,7 +359,6 @@ const BATCH: usize = 64;
 
 impl Drop for Stored {
     fn drop(&mut self) {
-        forget(&*self.filter);
         metrics::FILTERS.subtract(1);
         metrics::BYTES.subtract(self.accounted);
     }

@@ -5,13 +5,14 @@
 //! too. It asks for the memory of its item in that filter, opens its key, and finds the memory there. If it
 //! was another filter after all, it has asked in vain, and nothing else.
 //!
-//! Filters belong to the engine, which frees them when it likes, on threads of its own too. So one that
-//! goes says so, and waits for whoever looks at it.
+//! Values belong to the engine, which frees them when it likes, on threads of its own too. So a filter
+//! that goes is no longer guessed, and waits for whoever looks at it.
 
 #![allow(unsafe_code)]
 
 use std::cell::UnsafeCell;
-use std::ptr::null_mut;
+use std::ops::{Deref, DerefMut};
+use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use lately::{Filter, Hashing};
@@ -25,11 +26,54 @@ static LAST: AtomicPtr<()> = AtomicPtr::new(null_mut());
 #[derive(Clone, Copy)]
 struct Next {
     hashing: Hashing,
-    filter: *const dyn Filter,
+    filter: NonNull<dyn Filter>,
 }
 
 // SAFETY: the pointer is followed by one thread at a time, and filters may be looked at from any.
 unsafe impl Send for Next {}
+
+/// A filter that may be guessed: a box, but for the right of others to look inside between two commands.
+#[derive(Debug)]
+pub struct Guessable(NonNull<dyn Filter>);
+
+// SAFETY: it owns the filter, which may be sent.
+unsafe impl Send for Guessable {}
+// SAFETY: shared, it gives shared access to the filter, which may be had by several threads.
+unsafe impl Sync for Guessable {}
+
+impl From<Box<dyn Filter>> for Guessable {
+    fn from(filter: Box<dyn Filter>) -> Self {
+        Self(NonNull::from(Box::leak(filter)))
+    }
+}
+
+impl Deref for Guessable {
+    type Target = dyn Filter;
+
+    fn deref(&self) -> &(dyn Filter + 'static) {
+        // SAFETY: it was leaked from a box and is freed by `drop` only.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl DerefMut for Guessable {
+    fn deref_mut(&mut self) -> &mut (dyn Filter + 'static) {
+        // SAFETY: as above; and who guesses does not look while a command is at work.
+        unsafe { self.0.as_mut() }
+    }
+}
+
+impl Drop for Guessable {
+    fn drop(&mut self) {
+        NEXT.with(|next| {
+            if next.is_some_and(|next| address(next.filter) == address(self.0)) {
+                *next = None;
+            }
+        });
+        // SAFETY: it was leaked from a box, and nobody knows of it any more.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
+}
 
 /// What a command with one item asked for before it opened its key.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +82,7 @@ pub struct Ahead(Option<Asked>);
 /// Where a filter is, how it hashes, and the hash that the item has in it.
 #[derive(Debug, Clone, Copy)]
 struct Asked {
-    filter: *const (),
+    filter: *mut (),
     hashing: Hashing,
     hash: u64,
 }
@@ -51,22 +95,22 @@ impl Ahead {
             let hash = hashing.hash(item);
             // SAFETY: a filter that goes is no longer guessed, or waits until this is done. Only
             // commands change one, all on this thread, and this one has not begun to.
-            unsafe { &*filter }.prefetch_hash(hash);
-            Some(Asked { filter: filter.cast(), hashing, hash })
+            unsafe { filter.as_ref() }.prefetch_hash(hash);
+            Some(Asked { filter: address(filter), hashing, hash })
         }))
     }
 
     /// The hash of the item in the filter that the key does hold, if that is the one which was asked.
     #[inline]
-    pub fn hash_in(self, filter: &(dyn Filter + 'static), hashing: Hashing) -> Option<u64> {
+    pub fn hash_in(self, filter: &Guessable, hashing: Hashing) -> Option<u64> {
         match self.0 {
             // A key that expires while it is opened may leave its place to a filter that hashes
             // otherwise.
-            Some(asked) if asked.filter == address(filter) && asked.hashing == hashing => {
+            Some(asked) if asked.filter == address(filter.0) && asked.hashing == hashing => {
                 Some(asked.hash)
             }
             asked => {
-                learn(asked.is_some(), Next { hashing, filter });
+                learn(asked.is_some(), Next { hashing, filter: filter.0 });
                 None
             }
         }
@@ -75,7 +119,7 @@ impl Ahead {
 
 /// Guesses better the next time.
 fn learn(was_wrong: bool, used: Next) {
-    let place = used.filter.cast::<()>().cast_mut();
+    let place = address(used.filter);
     // Only commands come here, all on one thread.
     let again = LAST.load(Ordering::Relaxed) == place;
     LAST.store(place, Ordering::Relaxed);
@@ -86,17 +130,8 @@ fn learn(was_wrong: bool, used: Next) {
     }
 }
 
-/// Guesses a filter no more that is about to go. Whoever looks at it is done when this returns.
-pub fn forget(filter: &dyn Filter) {
-    NEXT.with(|next| {
-        if next.is_some_and(|next| next.filter.cast() == address(filter)) {
-            *next = None;
-        }
-    });
-}
-
-fn address(filter: &dyn Filter) -> *const () {
-    std::ptr::from_ref(filter).cast()
+fn address(filter: NonNull<dyn Filter>) -> *mut () {
+    filter.as_ptr().cast()
 }
 
 /// What one thread at a time may look at, for a moment. A mutex of the library would do, but locking and

@@ -20,7 +20,7 @@ mod register;
 mod reply;
 mod streams;
 
-pub use ahead::{Ahead, forget};
+pub use ahead::{Ahead, Guessable};
 pub use call::{Access, Call, Origin, now};
 pub use ready::rehearsed;
 pub use register::{Entry, command};

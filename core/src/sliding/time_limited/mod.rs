@@ -192,6 +192,9 @@ impl TimeLimited {
         let newest = self.trace(hash, self.slices[0].class);
         if self.far > 0 {
             self.slices[0].prefetch(newest.probe);
+            for slice in self.slices[..k - 1].iter().skip(1) {
+                slice.prefetch(Probe::new(hash, slice.class));
+            }
         }
         let first = self.first_trace(hash);
         let seen = self.contains(hash, &first, self.clock);

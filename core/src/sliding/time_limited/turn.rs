@@ -155,7 +155,8 @@ impl TimeLimited {
         self.slices_bytes = self.slices.iter().map(|slice| slice.size().heap_bytes()).sum();
     }
 
-    /// Whether the newest slices were made together, and for no more than the current generation.
+    /// Whether the newest slices were made together, and for no more than the current generation. Of a
+    /// single one nobody can tell.
     fn is_leap(&self) -> bool {
         let newest = &self.slices[..self.k()];
         let generations = newest.len() as u64;
