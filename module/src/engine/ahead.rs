@@ -90,14 +90,16 @@ struct Asked {
 impl Ahead {
     /// Asks for the memory of an item, if there is a filter to guess.
     pub fn ask(item: &[u8]) -> Self {
-        Self(NEXT.with(|next| {
+        // Not worth waiting for: if a filter is going just now, it may be this one.
+        let asked = NEXT.try_with(|next| {
             let Next { hashing, filter } = (*next)?;
             let hash = hashing.hash(item);
             // SAFETY: a filter that goes is no longer guessed, or waits until this is done. Only
             // commands change one, all on this thread, and this one has not begun to.
             unsafe { filter.as_ref() }.prefetch_hash(hash);
             Some(Asked { filter: address(filter), hashing, hash })
-        }))
+        });
+        Self(asked.flatten())
     }
 
     /// The hash of the item in the filter that the key does hold, if that is the one which was asked.
@@ -124,9 +126,9 @@ fn learn(was_wrong: bool, used: Next) {
     let again = LAST.load(Ordering::Relaxed) == place;
     LAST.store(place, Ordering::Relaxed);
     if again {
-        NEXT.with(|next| *next = Some(used));
+        NEXT.try_with(|next| *next = Some(used));
     } else if was_wrong {
-        NEXT.with(|next| *next = None);
+        NEXT.try_with(|next| *next = None);
     }
 }
 
@@ -149,15 +151,26 @@ impl<T> Guarded<T> {
         Self { busy: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
-    /// Lets `look` look, which must not ask for the same again.
+    /// Lets `look` look, as soon as nobody else does; it must not ask for the same again.
+    fn with<R>(&self, mut look: impl FnMut(&mut T) -> R) -> R {
+        loop {
+            if let Some(result) = self.try_with(&mut look) {
+                return result;
+            }
+            // Whoever looks is done in a moment, but may be waiting for this very processor.
+            std::thread::yield_now();
+        }
+    }
+
+    /// Lets `look` look, if nobody else does.
     #[inline]
-    fn with<R>(&self, look: impl FnOnce(&mut T) -> R) -> R {
-        while self.busy.swap(true, Ordering::Acquire) {
-            std::hint::spin_loop();
+    fn try_with<R>(&self, look: impl FnOnce(&mut T) -> R) -> Option<R> {
+        if self.busy.swap(true, Ordering::Acquire) {
+            return None;
         }
         let _release = Release(&self.busy);
         // SAFETY: nobody else gets here before the release.
-        look(unsafe { &mut *self.value.get() })
+        Some(look(unsafe { &mut *self.value.get() }))
     }
 }
 
