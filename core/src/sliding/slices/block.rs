@@ -234,8 +234,10 @@ impl Mask {
 
     /// Whether all bits are set in a block of a known size.
     pub fn is_in(&self, block: &[u64]) -> bool {
+        if let Ok(line) = block.try_into() {
+            return self.is_in_line(line);
+        }
         match block.len() {
-            LINE_WORDS => hits(block, &self.0) != 0,
             4 => hits(block, &self.folded::<4>()) != 0,
             2 => hits(block, &self.folded::<2>()) != 0,
             _ => hits(block, &self.folded::<1>()) != 0,
@@ -244,8 +246,10 @@ impl Mask {
 
     /// Sets all bits in a block of a known size, and says whether one was not set before.
     pub fn set_in(&self, block: &mut [u64]) -> bool {
+        if let Ok(line) = block.try_into() {
+            return self.set_in_line(line);
+        }
         match block.len() {
-            LINE_WORDS => set(block, &self.0),
             4 => set(block, &self.folded::<4>()),
             2 => set(block, &self.folded::<2>()),
             _ => set(block, &self.folded::<1>()),

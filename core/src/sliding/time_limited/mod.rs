@@ -71,8 +71,8 @@ pub struct TimeLimited {
     room: u64,
     /// Keys for which new slices are made, per generation.
     target: u64,
-    /// So many slices, a multiple of k, are worth asking for ahead of their use: from the newest to the
-    /// last that is too large for the nearer caches.
+    /// So many slices are worth asking for ahead of their use: from the newest to the last window with
+    /// one that is too large for the nearer caches.
     far: usize,
     /// Bytes of all slices on the heap: known without a walk, because servers ask after every
     /// insertion.
