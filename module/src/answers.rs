@@ -1,5 +1,5 @@
 //! Yes-or-no answers for the items of one command: for the usual single item without an allocation,
-//! which would cost more than the filter itself.
+//! which would cost more than the filter itself, and told by the variant alone, which fits a register.
 
 /// One answer per item.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -7,10 +7,18 @@ pub enum Answers {
     /// None yet.
     #[default]
     None,
-    /// The answer for the only item.
-    One(bool),
+    /// No, for the only item.
+    No,
+    /// Yes, for the only item.
+    Yes,
     /// The answers in the order of the items.
     Many(Vec<bool>),
+}
+
+impl From<bool> for Answers {
+    fn from(only: bool) -> Self {
+        if only { Answers::Yes } else { Answers::No }
+    }
 }
 
 impl Answers {
@@ -18,30 +26,32 @@ impl Answers {
     pub fn all(answer: bool, items: usize) -> Self {
         match items {
             0 => Answers::None,
-            1 => Answers::One(answer),
+            1 => answer.into(),
             _ => Answers::Many(vec![answer; items]),
         }
     }
 
     /// Adds the answers for further items.
     pub fn extend(&mut self, more: &[bool]) {
-        *self = match (std::mem::take(self), more) {
-            (answers, []) => answers,
-            (Answers::None, &[only]) => Answers::One(only),
-            (Answers::None, _) => Answers::Many(more.to_vec()),
-            (Answers::One(first), _) => Answers::Many([&[first], more].concat()),
-            (Answers::Many(mut answers), _) => {
-                answers.extend_from_slice(more);
-                Answers::Many(answers)
-            }
-        };
+        match (&mut *self, more) {
+            (_, []) => {}
+            (Answers::None, &[only]) => *self = only.into(),
+            (Answers::Many(answers), _) => answers.extend_from_slice(more),
+            _ => *self = Answers::Many([self.as_slice(), more].concat()),
+        }
+    }
+
+    /// The answer for the only item.
+    pub fn only(&self) -> Option<bool> {
+        matches!(self, Answers::No | Answers::Yes).then(|| matches!(self, Answers::Yes))
     }
 
     /// The answers in the order of the items.
     pub fn as_slice(&self) -> &[bool] {
         match self {
             Answers::None => &[],
-            Answers::One(answer) => std::slice::from_ref(answer),
+            Answers::No => &[false],
+            Answers::Yes => &[true],
             Answers::Many(answers) => answers,
         }
     }

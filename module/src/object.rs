@@ -129,6 +129,7 @@ impl Stored {
     }
 
     /// Inserts items; `true` for each that was new.
+    #[inline(always)]
     pub fn insert<'i>(
         &mut self,
         items: impl ExactSizeIterator<Item = &'i [u8]>,
@@ -136,34 +137,28 @@ impl Stored {
         now: Time,
         repeat: Repeat,
     ) -> Answers {
-        if let Some(hash) = self.hash_ahead(ahead) {
-            return self.insert_one(hash, now, repeat);
-        }
         let hashing = self.hashing;
-        self.insert_hashes(items.map(|item| hashing.hash(item)), now, repeat)
+        self.insert_hashes(items.map(|item| hashing.hash(item)), ahead, now, repeat)
     }
 
     /// Inserts items by their hashes; `true` for each that was new.
+    #[inline(always)]
     pub fn insert_hashes(
         &mut self,
         mut hashes: impl ExactSizeIterator<Item = u64>,
+        ahead: Option<Ahead>,
         now: Time,
         repeat: Repeat,
     ) -> Answers {
-        if let Some(hash) = self.fetch_only(&mut hashes) {
-            return self.insert_one(hash, now, repeat);
-        }
-        let (mut inserted, mut new) = (0, 0);
-        let answers = in_batches(hashes, |hashes, answers| {
-            match repeat {
-                Repeat::Refreshes => self.filter.insert_hashes(hashes, now, answers),
-                Repeat::KeepsItsAge => self.filter.insert_new_hashes(hashes, now, answers),
-            }
-            inserted += answers.len() as u64;
-            new += answers.iter().filter(|&&new| new).count() as u64;
-        });
-        self.count(inserted, new);
-        answers
+        let Some(hash) = self.only_hash(&mut hashes, ahead) else {
+            return self.insert_batches(hashes, now, repeat);
+        };
+        let new = match repeat {
+            Repeat::Refreshes => self.filter.insert_hash(hash, now),
+            Repeat::KeepsItsAge => self.filter.insert_new_hash(hash, now),
+        };
+        self.count(1, new.into());
+        new.into()
     }
 
     /// Whether each item is in the window.
@@ -174,9 +169,9 @@ impl Stored {
         now: Time,
     ) -> Answers {
         let mut hashes = items.map(|item| self.hashing.hash(item));
-        if let Some(hash) = self.hash_ahead(ahead).or_else(|| self.fetch_only(&mut hashes)) {
+        if let Some(hash) = self.only_hash(&mut hashes, ahead) {
             metrics::ASKED.add_alone(1);
-            return Answers::One(self.filter.contains_hash(hash, now));
+            return self.filter.contains_hash(hash, now).into();
         }
         in_batches(hashes, |hashes, answers| {
             self.filter.contains_hashes(hashes, now, answers);
@@ -247,7 +242,7 @@ impl Stored {
     /// Whether an insertion at this moment moves the filter's clock. If not, it happens at the
     /// latest moment that the filter knows, whatever moment it is told.
     pub fn moves_the_clock(&self, now: Time) -> bool {
-        self.filter.clock().is_some_and(|clock| now > clock)
+        self.is_timed && self.filter.clock().is_some_and(|clock| now > clock)
     }
 
     /// The structure, to look at.
@@ -283,25 +278,39 @@ impl Stored {
         stored
     }
 
-    fn insert_one(&mut self, hash: u64, now: Time, repeat: Repeat) -> Answers {
-        let new = match repeat {
-            Repeat::Refreshes => self.filter.insert_hash(hash, now),
-            Repeat::KeepsItsAge => self.filter.insert_new_hash(hash, now),
-        };
-        self.count(1, new.into());
-        Answers::One(new)
+    #[inline(never)]
+    fn insert_batches(
+        &mut self,
+        hashes: impl Iterator<Item = u64>,
+        now: Time,
+        repeat: Repeat,
+    ) -> Answers {
+        let (mut inserted, mut new) = (0, 0);
+        let answers = in_batches(hashes, |hashes, answers| {
+            match repeat {
+                Repeat::Refreshes => self.filter.insert_hashes(hashes, now, answers),
+                Repeat::KeepsItsAge => self.filter.insert_new_hashes(hashes, now, answers),
+            }
+            inserted += answers.len() as u64;
+            new += answers.iter().filter(|&&new| new).count() as u64;
+        });
+        self.count(inserted, new);
+        answers
     }
 
-    /// The hash of the only item, if its memory has been asked for.
-    fn hash_ahead(&self, ahead: Option<Ahead>) -> Option<u64> {
-        ahead?.hash_in(&self.filter, self.hashing)
-    }
-
-    /// The hash, if it is the only one, which then needs no batch. Its memory is asked for all the
-    /// same: a filter reads several places, which come together if they are asked for together. But
-    /// not that of windows by time: their places are known without one another, so that the
+    /// The hash, if it is the only one, which then needs no batch. Its memory is asked for, unless it
+    /// has been: a filter reads several places, which come together if they are asked for together.
+    /// But not that of windows by time: their places are known without one another, so that the
     /// processor asks for them together by itself.
-    fn fetch_only(&self, hashes: &mut impl ExactSizeIterator<Item = u64>) -> Option<u64> {
+    #[inline(always)]
+    fn only_hash(
+        &self,
+        hashes: &mut impl ExactSizeIterator<Item = u64>,
+        ahead: Option<Ahead>,
+    ) -> Option<u64> {
+        if let Some(hash) = ahead.and_then(|ahead| ahead.hash_in(&self.filter, &self.hashing)) {
+            return Some(hash);
+        }
         if hashes.len() != 1 {
             return None;
         }

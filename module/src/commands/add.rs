@@ -90,14 +90,23 @@ impl Command for AddNxAt {
 }
 
 /// Inserts the words from `first` on into the key's filter, which is made if it is missing.
+///
+/// All of it becomes part of the command: handed from function to function, what it knows about one
+/// item would travel through memory for longer than the filter takes.
+#[inline(always)]
 fn insert(call: &mut Call<'_>, when: When, first: usize, repeat: Repeat) -> Result<Reply, Refusal> {
     let items = call.items(first);
     let ahead = call.ahead(first);
     let origin = call.origin();
-    let (answers, sent) = change_or_create(call, default_wish, |stored| {
-        let (time, sent) = replicate::moment(when, stored, origin);
-        Ok((stored.insert(items.iter(), ahead, time, repeat), sent))
-    })?;
+    let (answers, sent) = change_or_create(
+        call,
+        default_wish,
+        #[inline(always)]
+        |stored| {
+            let (time, sent) = replicate::moment(when, stored, origin);
+            Ok((stored.insert(items.iter(), ahead, time, repeat), sent))
+        },
+    )?;
     replicate::insertion(call, sent, first, repeat);
     call.notify(c"lately.add");
     Ok(Reply::Answers(answers))

@@ -50,7 +50,7 @@ impl Command for AddHashes {
             stored.check_growth(origin)?;
             let (time, sent) = replicate::moment(options.when, stored, origin);
             let hashes = hashes.iter().map(|&hash| u64::from_le_bytes(hash));
-            (stored.insert_hashes(hashes, time, options.repeat), sent)
+            (stored.insert_hashes(hashes, None, time, options.repeat), sent)
         };
         replicate::hashes(call, sent);
         call.notify(c"lately.add");

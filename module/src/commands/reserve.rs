@@ -41,6 +41,7 @@ pub fn default_wish() -> Result<Wish, Refusal> {
 
 /// Lets `change` change the filter of the key that word 1 names; makes it first, as `wish` says, if
 /// there is none.
+#[inline(always)]
 pub fn change_or_create<T>(
     call: &mut Call<'_>,
     wish: impl FnOnce() -> Result<Wish, Refusal>,
@@ -58,6 +59,7 @@ pub fn change_or_create<T>(
 }
 
 /// Makes the filter of the key that word 1 names.
+#[cold]
 pub fn create(call: &mut Call<'_>, wish: Wish) -> Result<(), Refusal> {
     let (stored, exact) = Stored::create(call, wish)?;
     call.key(1, Access::Write).put(Value::Filter(stored));

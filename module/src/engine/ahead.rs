@@ -11,30 +11,39 @@
 #![allow(unsafe_code)]
 
 use std::cell::UnsafeCell;
+use std::num::NonZeroU64;
 use std::ops::{Deref, DerefMut};
 use std::ptr::{NonNull, null_mut};
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 use lately::{Filter, Hashing};
 
 /// The filter that the next command will use, by our guess.
-static NEXT: Guarded<Option<Next>> = Guarded::new(None);
+static NEXT: Guarded<Option<Guess>> = Guarded::new(None);
 
 /// Where the filter is that the last command used, if it was not the one we guessed. Never looked at.
 static LAST: AtomicPtr<()> = AtomicPtr::new(null_mut());
 
-#[derive(Clone, Copy)]
-struct Next {
+/// How many guesses there were.
+static GUESSES: AtomicU64 = AtomicU64::new(0);
+
+struct Guess {
+    /// No other guess has it. The filter bears it too, so that it is known again.
+    number: NonZeroU64,
     hashing: Hashing,
     filter: NonNull<dyn Filter>,
 }
 
 // SAFETY: the pointer is followed by one thread at a time, and filters may be looked at from any.
-unsafe impl Send for Next {}
+unsafe impl Send for Guess {}
 
 /// A filter that may be guessed: a box, but for the right of others to look inside between two commands.
 #[derive(Debug)]
-pub struct Guessable(NonNull<dyn Filter>);
+pub struct Guessable {
+    filter: NonNull<dyn Filter>,
+    /// The number of the last guess that was this filter, or 0.
+    guess: AtomicU64,
+}
 
 // SAFETY: it owns the filter, which may be sent.
 unsafe impl Send for Guessable {}
@@ -43,7 +52,7 @@ unsafe impl Sync for Guessable {}
 
 impl From<Box<dyn Filter>> for Guessable {
     fn from(filter: Box<dyn Filter>) -> Self {
-        Self(NonNull::from(Box::leak(filter)))
+        Self { filter: NonNull::from(Box::leak(filter)), guess: AtomicU64::new(0) }
     }
 }
 
@@ -52,67 +61,64 @@ impl Deref for Guessable {
 
     fn deref(&self) -> &(dyn Filter + 'static) {
         // SAFETY: it was leaked from a box and is freed by `drop` only.
-        unsafe { self.0.as_ref() }
+        unsafe { self.filter.as_ref() }
     }
 }
 
 impl DerefMut for Guessable {
     fn deref_mut(&mut self) -> &mut (dyn Filter + 'static) {
         // SAFETY: as above; and who guesses does not look while a command is at work.
-        unsafe { self.0.as_mut() }
+        unsafe { self.filter.as_mut() }
     }
 }
 
 impl Drop for Guessable {
     fn drop(&mut self) {
+        let guess = *self.guess.get_mut();
         NEXT.with(|next| {
-            if next.is_some_and(|next| address(next.filter) == address(self.0)) {
+            if next.as_ref().is_some_and(|next| next.number.get() == guess) {
                 *next = None;
             }
         });
         // SAFETY: it was leaked from a box, and nobody knows of it any more.
-        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+        drop(unsafe { Box::from_raw(self.filter.as_ptr()) });
     }
 }
 
 /// What a command with one item asked for before it opened its key.
 #[derive(Debug, Clone, Copy)]
-pub struct Ahead(Option<Asked>);
-
-/// Where a filter is, how it hashes, and the hash that the item has in it.
-#[derive(Debug, Clone, Copy)]
-struct Asked {
-    filter: *mut (),
-    hashing: Hashing,
+pub struct Ahead {
+    /// The guess by which it asked, if there was one.
+    guess: Option<NonZeroU64>,
+    /// The hash of the item in the filter that was guessed.
     hash: u64,
 }
 
 impl Ahead {
     /// Asks for the memory of an item, if there is a filter to guess.
+    #[inline(always)]
     pub fn ask(item: &[u8]) -> Self {
         // Not worth waiting for: if a filter is going just now, it may be this one.
         let asked = NEXT.try_with(|next| {
-            let Next { hashing, filter } = (*next)?;
-            let hash = hashing.hash(item);
+            let next = next.as_ref()?;
+            let hash = next.hashing.hash(item);
             // SAFETY: a filter that goes is no longer guessed, or waits until this is done. Only
             // commands change one, all on this thread, and this one has not begun to.
-            unsafe { filter.as_ref() }.prefetch_hash(hash);
-            Some(Asked { filter: address(filter), hashing, hash })
+            unsafe { next.filter.as_ref() }.prefetch_hash(hash);
+            Some(Self { guess: Some(next.number), hash })
         });
-        Self(asked.flatten())
+        asked.flatten().unwrap_or(Self { guess: None, hash: 0 })
     }
 
     /// The hash of the item in the filter that the key does hold, if that is the one which was asked.
     #[inline]
-    pub fn hash_in(self, filter: &Guessable, hashing: Hashing) -> Option<u64> {
-        match self.0 {
-            // A key that expires while it is opened may leave its place to a filter that hashes
-            // otherwise.
-            Some(asked) if asked.filter == address(filter.0) && asked.hashing == hashing => {
-                Some(asked.hash)
-            }
-            asked => {
-                learn(asked.is_some(), Next { hashing, filter: filter.0 });
+    pub fn hash_in(self, filter: &Guessable, hashing: &Hashing) -> Option<u64> {
+        // By the number, not by the place: a key that expires while it is opened may leave its place
+        // to a filter that hashes otherwise.
+        match self.guess {
+            Some(guess) if guess.get() == filter.guess.load(Ordering::Relaxed) => Some(self.hash),
+            guess => {
+                learn(guess.is_some(), filter, hashing);
                 None
             }
         }
@@ -120,20 +126,20 @@ impl Ahead {
 }
 
 /// Guesses better the next time.
-fn learn(was_wrong: bool, used: Next) {
-    let place = address(used.filter);
+#[cold]
+fn learn(was_wrong: bool, used: &Guessable, hashing: &Hashing) {
     // Only commands come here, all on one thread.
+    let place = used.filter.as_ptr().cast();
     let again = LAST.load(Ordering::Relaxed) == place;
     LAST.store(place, Ordering::Relaxed);
     if again {
-        NEXT.try_with(|next| *next = Some(used));
+        let number = NonZeroU64::MIN.saturating_add(GUESSES.fetch_add(1, Ordering::Relaxed));
+        used.guess.store(number.get(), Ordering::Relaxed);
+        let guess = Guess { number, hashing: *hashing, filter: used.filter };
+        NEXT.try_with(|next| *next = Some(guess));
     } else if was_wrong {
         NEXT.try_with(|next| *next = None);
     }
-}
-
-fn address(filter: NonNull<dyn Filter>) -> *mut () {
-    filter.as_ptr().cast()
 }
 
 /// What one thread at a time may look at, for a moment. A mutex of the library would do, but locking and

@@ -104,6 +104,7 @@ impl<'a> Call<'a> {
     }
 
     /// Asks for the memory of the words from one on, if it is only one.
+    #[inline(always)]
     pub fn ahead(&self, first: usize) -> Option<Ahead> {
         (first + 1 == self.len()).then(|| Ahead::ask(self.word(first)))
     }

@@ -16,7 +16,6 @@ use super::ready;
 use super::register;
 use super::reply::{Refusal, Reply, send};
 use super::streams;
-use crate::answers::Answers;
 use crate::commands::{self, Command, Help};
 use crate::config::{Number, Switch, Text};
 use crate::object::Value;
@@ -139,12 +138,13 @@ pub unsafe extern "C" fn run<C: Command>(
     words: *mut *mut raw::RedisModuleString,
     count: c_int,
 ) -> c_int {
-    let outcome = fence(Err(Refusal::FAULT), || {
+    let outcome = fence(None, || {
         // SAFETY: the engine passes the context and words of a command.
         let mut call = unsafe { Call::new(ctx, words, count as usize) };
-        C::run(&mut call)
+        Some(C::run(&mut call))
     });
-    if let Ok(Reply::Answers(Answers::One(answer))) = outcome
+    if let Some(Ok(Reply::Answers(answers))) = &outcome
+        && let Some(answer) = answers.only()
         // SAFETY: the command is still under way; so below.
         && unsafe { ready::send(ctx, answer) }
     {
@@ -152,7 +152,7 @@ pub unsafe extern "C" fn run<C: Command>(
         std::mem::forget(outcome);
         return OK;
     }
-    let reply = outcome.unwrap_or_else(Reply::Refused);
+    let reply = outcome.unwrap_or(Err(Refusal::FAULT)).unwrap_or_else(Reply::Refused);
     // SAFETY: as above.
     fence((), || unsafe { send(ctx, &reply) });
     OK

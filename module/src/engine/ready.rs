@@ -13,7 +13,6 @@ use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 use valkey_module::raw;
 
 use super::reply::Reply;
-use crate::answers::Answers;
 
 /// For 0 and for 1; null where there is none.
 static READY: [AtomicPtr<raw::RedisModuleCallReply>; 2] =
@@ -50,7 +49,7 @@ pub unsafe fn rehearse(ctx: *mut raw::RedisModuleCtx, command: &CStr) {
 pub fn rehearsed() -> Option<Reply> {
     match REHEARSED.load(Ordering::Relaxed) {
         NOTHING => None,
-        number => Some(Reply::Answers(Answers::One(number == 1))),
+        number => Some(Reply::Answers((number == 1).into())),
     }
 }
 

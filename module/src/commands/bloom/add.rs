@@ -127,12 +127,12 @@ fn insert(
         for item in items.iter() {
             let only = || std::iter::once(item);
             // A full filter still answers for what it has.
-            if super::is_full(stored) && stored.seen(only(), ahead, moment) == Answers::One(false) {
+            if super::is_full(stored) && stored.seen(only(), ahead, moment) == Answers::No {
                 answers.push(Reply::Refused(Refusal::coded("ERR non scaling filter is full")));
                 break;
             }
             let new = stored.insert(only(), ahead, moment, Repeat::Refreshes);
-            answers.push(Reply::Bool(new == Answers::One(true)));
+            answers.push(Reply::Bool(new == Answers::Yes));
         }
         Ok((answers, moment))
     })?;

@@ -24,7 +24,7 @@ impl Command for Exists {
     };
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        Ok(Reply::Bool(seen::ask(call, When::Now, 2)? == Answers::One(true)))
+        Ok(Reply::Bool(seen::ask(call, When::Now, 2)? == Answers::Yes))
     }
 }
 
