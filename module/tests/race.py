@@ -5,6 +5,7 @@ second it tells the time that the server's process took for each, which other wo
 disturbs less.
 """
 
+import ctypes.util
 import itertools
 import os
 import pathlib
@@ -29,6 +30,8 @@ CONTENDERS = {
     "LATELY.SEEN last": ["LATELY.SEEN", "last", "k{run}:__rand_int__"],
     "BF.ADD": ["BF.ADD", "bloom", "k{run}:__rand_int__"],
 }
+# What engines are meant to allocate memory with; the wheel of Valkey is built without it.
+JEMALLOC = ctypes.util.find_library("jemalloc")
 
 
 def benchmark(server, words, pipeline, requests):
@@ -54,8 +57,17 @@ def seconds_taken(server):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def race(engine, rounds=9):
+def races(engine):
+    """As the engine was built, and with jemalloc if it was built without and there is one."""
     server = Server(engine)
+    allocator = server.client.info("memory")["mem_allocator"]
+    race(server, f"{engine}, {allocator}")
+    if JEMALLOC and not allocator.startswith("jemalloc"):
+        race(Server(engine, before=["env", f"LD_PRELOAD={JEMALLOC}"]), f"{engine}, jemalloc")
+
+
+def race(server, title, rounds=9):
+    print(title)
     try:
         server("LATELY.RESERVE", "last", "LAST", RANGE, "ERROR", "0.1%")
         for pipeline, requests in [(1, 60_000), (50, 600_000)]:
@@ -65,20 +77,20 @@ def race(engine, rounds=9):
                 for name, words in CONTENDERS.items():
                     runs[name].append(measure(server, words, pipeline, requests))
             for name, samples in runs.items():
-                report(server, pipeline, name, samples, runs["SET EX NX"])
+                report(pipeline, name, samples, runs["SET EX NX"])
         usage(server)
     finally:
         server.stop()
 
 
-def report(server, pipeline, name, samples, base):
+def report(pipeline, name, samples, base):
     """Compares round by round, so that what changes slowly on the machine cancels out."""
     ratios = sorted(one[0] / other[0] for one, other in zip(samples, base))
     lighter = sorted(other[1] / one[1] for one, other in zip(samples, base))
     rate = statistics.median(sample[0] for sample in samples)
     taken = statistics.median(sample[1] for sample in samples)
     print(
-        f"{server.engine:7} pipeline {pipeline:2}  {name:18} {rate:8.0f}/s, "
+        f"  pipeline {pipeline:2}  {name:18} {rate:8.0f}/s, "
         f"{statistics.median(ratios):4.2f} x SET EX NX ({ratios[0]:.2f} to {ratios[-1]:.2f}); "
         f"server {taken:5.0f} ns, {statistics.median(lighter):4.2f} x lighter "
         f"({lighter[0]:.2f} to {lighter[-1]:.2f})",
@@ -122,15 +134,15 @@ def usage(server):
             pipe.set(f"k:{i:012}", 1, ex=3600, nx=True)
         pipe.execute()
     each = (server.client.info("memory")["used_memory"] - before) / RANGE
-    print(f"{server.engine:7} SET EX NX: {each:.1f} bytes per key")
+    print(f"  SET EX NX: {each:.1f} bytes per key")
     for key in keys:
         bytes = server("MEMORY", "USAGE", key) / RANGE
         print(
-            f"{server.engine:7} {key:21} {bytes:6.3f} bytes per item ({8 * bytes:.1f} bits), "
+            f"  {key:21} {bytes:6.3f} bytes per item ({8 * bytes:.1f} bits), "
             f"1/{each / bytes:.1f} of SET EX NX"
         )
 
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or sorted(ENGINES):
-        race(name)
+        races(name)
