@@ -46,15 +46,18 @@ pub fn hashes(call: &Call<'_>, sent: Sent) {
 }
 
 /// These words of a command with another grammar were inserted.
-pub fn insertion_of(call: &Call<'_>, moment: Time, items: Range<usize>) {
-    call.replicate_at(c"LATELY.ADDAT", moment, items);
+pub fn insertion_of(call: &Call<'_>, sent: Sent, items: Range<usize>) {
+    match sent {
+        Sent::AsItCame => call.replicate_items(c"LATELY.ADD", items),
+        Sent::At(moment) => call.replicate_at(c"LATELY.ADDAT", moment, items),
+    }
 }
 
 /// How a command has to be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
     /// As it came: it carries its moment, or its filter knows it or ignores it. Costs nothing while
-    /// nobody listens.
+    /// nobody listens, unless it has to be said in other words.
     AsItCame,
     /// With the moment that was read from the clock.
     At(Time),

@@ -48,6 +48,20 @@ def test_settings_of_the_replica_do_not_matter(start):
     assert replica.client.dbsize() == 6
 
 
+def test_bloom_commands_replicate_whatever_the_filter(start, wish):
+    """They are sent in words of ours, with the moment if it matters and was not sent before."""
+    primary, replica = pair(start)
+    reserve(primary, "k", wish)
+    for number in range(100):
+        primary("BF.ADD", "k", f"a{number}")
+        primary("BF.MADD", "k", f"b{number}", f"c{number}", f"b{number}")
+        primary("BF.INSERT", "k", "NOCREATE", "ITEMS", f"d{number}", f"a{number}")
+        if number % 10 == 0:
+            time.sleep(0.002)
+    wait_until_equal(replica, primary)
+    assert replica.digest() == primary.digest()
+
+
 def test_a_script_and_a_transaction_replicate(start):
     primary, replica = pair(start)
     script = "return redis.call('LATELY.ADD', KEYS[1], unpack(ARGV))"

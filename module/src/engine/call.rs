@@ -173,7 +173,23 @@ impl<'a> Call<'a> {
     }
 
     /// Sends a command to replicas and to the append-only file in place of this one: the key that
-    /// word 1 names, a moment, and these words of the command.
+    /// word 1 names, and these words of the command.
+    pub fn replicate_items(&self, command: &CStr, items: Range<usize>) {
+        let items = &self.strings[items];
+        // SAFETY: the format announces a string, and a vector with its length.
+        unsafe {
+            raw::RedisModule_Replicate.unwrap()(
+                self.ctx,
+                command.as_ptr(),
+                c"sv".as_ptr(),
+                self.strings[1],
+                items.as_ptr(),
+                items.len(),
+            );
+        }
+    }
+
+    /// The same with a moment between the two.
     pub fn replicate_at(&self, command: &CStr, moment: Time, items: Range<usize>) {
         let items = &self.strings[items];
         // SAFETY: the format announces a string, a number, and a vector with its length.

@@ -121,8 +121,9 @@ fn insert(
     let items = call.items(first);
     let ahead = call.ahead(first);
     let wish = || Ok(shape()?.wish());
-    let (answers, moment) = change_or_create(call, wish, |stored| {
-        let moment = When::Now.time(stored);
+    let origin = call.origin();
+    let (answers, sent) = change_or_create(call, wish, |stored| {
+        let (moment, sent) = replicate::moment(When::Now, stored, origin);
         let mut answers = Vec::with_capacity(items.len());
         for item in items.iter() {
             let only = || std::iter::once(item);
@@ -134,11 +135,11 @@ fn insert(
             let new = stored.insert(only(), ahead, moment, Repeat::Refreshes);
             answers.push(Reply::Bool(new == Answers::Yes));
         }
-        Ok((answers, moment))
+        Ok((answers, sent))
     })?;
     let taken = answers.iter().filter(|answer| matches!(answer, Reply::Bool(_))).count();
     if taken > 0 {
-        replicate::insertion_of(call, moment, first..first + taken);
+        replicate::insertion_of(call, sent, first..first + taken);
         call.notify(c"bloom.add");
     }
     Ok(answers)
