@@ -21,7 +21,7 @@ mod reply;
 mod streams;
 
 pub use ahead::{Ahead, Guessable};
-pub use call::{Access, Call, Origin, now};
+pub use call::{Access, Call, Items, Origin, now};
 pub use ready::rehearsed;
 pub use register::{Entry, command};
 pub use reply::{Refusal, Reply};

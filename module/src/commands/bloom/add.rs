@@ -1,13 +1,15 @@
 //! `BF.ADD`, `BF.MADD` and `BF.INSERT`: insert items, and make the filter if there is none.
 
+use lately::Time;
+
 use super::Shape;
 use crate::answers::Answers;
 use crate::args::{self, When};
 use crate::commands::Command;
 use crate::commands::reserve::change_or_create;
 use crate::docs::{Arg, Doc, Effect, Keys, Kind};
-use crate::engine::{Call, Refusal, Reply};
-use crate::object::Repeat;
+use crate::engine::{Ahead, Call, Items, Refusal, Reply};
+use crate::object::{Repeat, Stored};
 use crate::replicate;
 
 /// `BF.ADD key item`
@@ -31,12 +33,8 @@ impl Command for Add {
     };
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        let answers = insert(call, Shape::default, 2)?;
-        match answers.into_iter().next() {
-            Some(Reply::Refused(refusal)) => Err(refusal),
-            Some(answer) => Ok(answer),
-            None => Err(Refusal::FAULT),
-        }
+        let (answers, refusal) = insert(call, Shape::default, 2)?;
+        refusal.map_or(Ok(Reply::Bool(answers == Answers::Yes)), Err)
     }
 }
 
@@ -52,7 +50,7 @@ impl Command for MAdd {
     };
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        Ok(Reply::Array(insert(call, Shape::default, 2)?))
+        Ok(array(insert(call, Shape::default, 2)?))
     }
 }
 
@@ -107,9 +105,12 @@ impl Command for Insert {
             return Err(args::wrong_number("bf.insert"));
         }
         let shape = || if create { Ok(shape) } else { Err(super::NOT_FOUND) };
-        Ok(Reply::Array(insert(call, shape, place)?))
+        Ok(array(insert(call, shape, place)?))
     }
 }
+
+/// What became of items: the answers for those that were taken, and why the next one was not.
+type Taken = (Answers, Option<Refusal>);
 
 /// Inserts the words from `first` on. As in RedisBloom, a filter that must not grow takes what it
 /// can, and the answers end with the refusal.
@@ -117,30 +118,49 @@ fn insert(
     call: &mut Call<'_>,
     shape: impl FnOnce() -> Result<Shape, Refusal>,
     first: usize,
-) -> Result<Vec<Reply>, Refusal> {
+) -> Result<Taken, Refusal> {
     let items = call.items(first);
     let ahead = call.ahead(first);
     let wish = || Ok(shape()?.wish());
     let origin = call.origin();
-    let (answers, sent) = change_or_create(call, wish, |stored| {
+    let (taken, sent) = change_or_create(call, wish, |stored| {
         let (moment, sent) = replicate::moment(When::Now, stored, origin);
-        let mut answers = Vec::with_capacity(items.len());
-        for item in items.iter() {
-            let only = || std::iter::once(item);
-            // A full filter still answers for what it has.
-            if super::is_full(stored) && stored.seen(only(), ahead, moment) == Answers::No {
-                answers.push(Reply::Refused(Refusal::coded("ERR non scaling filter is full")));
-                break;
-            }
-            let new = stored.insert(only(), ahead, moment, Repeat::Refreshes);
-            answers.push(Reply::Bool(new == Answers::Yes));
-        }
-        Ok((answers, sent))
+        let taken = match super::most_items(stored) {
+            None => (stored.insert(items.iter(), ahead, moment, Repeat::Refreshes), None),
+            Some(most) => insert_until_full(stored, most, items, ahead, moment),
+        };
+        Ok((taken, sent))
     })?;
-    let taken = answers.iter().filter(|answer| matches!(answer, Reply::Bool(_))).count();
-    if taken > 0 {
-        replicate::insertion_of(call, sent, first..first + taken);
+    let count = taken.0.as_slice().len();
+    if count > 0 {
+        replicate::insertion_of(call, sent, first..first + count);
         call.notify(c"bloom.add");
     }
-    Ok(answers)
+    Ok(taken)
+}
+
+/// Inserts items until the filter has the most that it takes. It then still answers for what it has.
+fn insert_until_full(
+    stored: &mut Stored,
+    most: u64,
+    items: Items<'_>,
+    ahead: Option<Ahead>,
+    moment: Time,
+) -> Taken {
+    let mut answers = Answers::default();
+    for item in items.iter() {
+        let only = || std::iter::once(item);
+        let is_full = stored.tally.new >= most;
+        if is_full && stored.seen(only(), ahead, moment) == Answers::No {
+            return (answers, Some(Refusal::coded("ERR non scaling filter is full")));
+        }
+        let new = stored.insert(only(), ahead, moment, Repeat::Refreshes);
+        answers.extend(new.as_slice());
+    }
+    (answers, None)
+}
+
+fn array((answers, refusal): Taken) -> Reply {
+    let taken = answers.as_slice().iter().map(|&new| Reply::Bool(new));
+    Reply::Array(taken.chain(refusal.map(Reply::Refused)).collect())
 }

@@ -86,7 +86,7 @@ fn expansion(word: &[u8], unreadable: &'static str) -> Result<u64, Refusal> {
 /// The refusal of commands that need a key.
 const NOT_FOUND: Refusal = Refusal::coded("ERR not found");
 
-/// Whether a filter made not to grow has what it was made for.
-fn is_full(stored: &Stored) -> bool {
-    stored.bloom.is_some_and(|bloom| bloom.expansion == 0 && stored.tally.new >= bloom.capacity)
+/// The most new items that a filter takes, if it was made not to grow.
+fn most_items(stored: &Stored) -> Option<u64> {
+    stored.bloom.filter(|bloom| bloom.expansion == 0).map(|bloom| bloom.capacity)
 }
