@@ -74,9 +74,8 @@ impl DerefMut for Guessable {
 
 impl Drop for Guessable {
     fn drop(&mut self) {
-        let guess = *self.guess.get_mut();
         NEXT.with(|next| {
-            if next.as_ref().is_some_and(|next| next.number.get() == guess) {
+            if next.as_ref().is_some_and(|next| place(next.filter) == place(self.filter)) {
                 *next = None;
             }
         });
@@ -129,17 +128,22 @@ impl Ahead {
 #[cold]
 fn learn(was_wrong: bool, used: &Guessable, hashing: &Hashing) {
     // Only commands come here, all on one thread.
-    let place = used.filter.as_ptr().cast();
+    let place = place(used.filter);
     let again = LAST.load(Ordering::Relaxed) == place;
     LAST.store(place, Ordering::Relaxed);
     if again {
-        let number = NonZeroU64::MIN.saturating_add(GUESSES.fetch_add(1, Ordering::Relaxed));
-        used.guess.store(number.get(), Ordering::Relaxed);
-        let guess = Guess { number, hashing: *hashing, filter: used.filter };
-        NEXT.try_with(|next| *next = Some(guess));
+        NEXT.try_with(|next| {
+            let number = NonZeroU64::MIN.saturating_add(GUESSES.fetch_add(1, Ordering::Relaxed));
+            used.guess.store(number.get(), Ordering::Relaxed);
+            *next = Some(Guess { number, hashing: *hashing, filter: used.filter });
+        });
     } else if was_wrong {
         NEXT.try_with(|next| *next = None);
     }
+}
+
+fn place(filter: NonNull<dyn Filter>) -> *mut () {
+    filter.as_ptr().cast()
 }
 
 /// What one thread at a time may look at, for a moment. A mutex of the library would do, but locking and
