@@ -59,16 +59,16 @@ def seconds_taken(server):
 
 def races(engine):
     """As the engine was built, and with jemalloc if it was built without and there is one."""
-    server = Server(engine)
-    allocator = server.client.info("memory")["mem_allocator"]
-    race(server, f"{engine}, {allocator}")
+    allocator = race(Server(engine), engine)
     if JEMALLOC and not allocator.startswith("jemalloc"):
-        race(Server(engine, before=["env", f"LD_PRELOAD={JEMALLOC}"]), f"{engine}, jemalloc")
+        race(Server(engine, before=["env", f"LD_PRELOAD={JEMALLOC}"]), f"{engine} with jemalloc")
 
 
 def race(server, title, rounds=9):
-    print(title)
+    """Prints how all fare, and says with which allocator the engine was built."""
     try:
+        allocator = server.client.info("memory")["mem_allocator"]
+        print(f"{title} (built with {allocator})")
         server("LATELY.RESERVE", "last", "LAST", RANGE, "ERROR", "0.1%")
         for pipeline, requests in [(1, 60_000), (50, 600_000)]:
             runs = {name: [] for name in CONTENDERS}
@@ -79,6 +79,7 @@ def race(server, title, rounds=9):
             for name, samples in runs.items():
                 report(pipeline, name, samples, runs["SET EX NX"])
         usage(server)
+        return allocator
     finally:
         server.stop()
 
