@@ -192,3 +192,35 @@ impl Drop for Release<'_> {
         self.0.store(false, Ordering::Release);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lately::plan::{Goal, Limit};
+    use lately::{ErrorRate, Seed, Window};
+
+    const ITEM: &[u8] = b"item";
+
+    fn filter() -> Guessable {
+        let goal = Goal::new(Window::Last(100), Limit::Error(ErrorRate::new(0.01).unwrap()));
+        goal.plans().unwrap()[0].blueprint.build(Seed(1)).unwrap().into()
+    }
+
+    /// One test for all, because there is one guess for all.
+    #[test]
+    fn the_third_command_in_a_row_is_guessed() {
+        let hashing = Hashing::Fast(Seed(7));
+        let hash = Some(hashing.hash(ITEM));
+        let command = |filter: &Guessable| Ahead::ask(ITEM).hash_in(filter, &hashing);
+        let (one, other) = (filter(), filter());
+        assert_eq!([&one; 4].map(command), [None, None, hash, hash]);
+        // Each time it is another one, and nobody knows.
+        assert_eq!([&other, &one, &other, &one].map(command), [None; 4]);
+        assert_eq!([&one; 2].map(command), [None, hash]);
+        // What goes is not looked at, whether it is the guess or not.
+        drop(other);
+        assert_eq!(command(&one), hash);
+        drop(one);
+        assert!(Ahead::ask(ITEM).guess.is_none());
+    }
+}
