@@ -175,18 +175,7 @@ impl<'a> Call<'a> {
     /// Sends a command to replicas and to the append-only file in place of this one: the key that
     /// word 1 names, and these words of the command.
     pub fn replicate_items(&self, command: &CStr, items: Range<usize>) {
-        let items = &self.strings[items];
-        // SAFETY: the format announces a string, and a vector with its length.
-        unsafe {
-            raw::RedisModule_Replicate.unwrap()(
-                self.ctx,
-                command.as_ptr(),
-                c"sv".as_ptr(),
-                self.strings[1],
-                items.as_ptr(),
-                items.len(),
-            );
-        }
+        self.replicate_strings(command, &self.strings[items]);
     }
 
     /// The same with a moment between the two.
@@ -227,8 +216,8 @@ impl<'a> Call<'a> {
     /// Sends a command to replicas and to the append-only file: the key that word 1 names and these
     /// words, separated by spaces.
     pub fn replicate_words(&self, command: &CStr, words: &str) {
-        // SAFETY: strings are made from buffers with their lengths, and freed after the call, which
-        // keeps references of its own.
+        // SAFETY: strings are made from buffers with their lengths, and freed once they are sent, of
+        // which the engine keeps references of its own.
         unsafe {
             let strings: Vec<_> = words
                 .split_ascii_whitespace()
@@ -237,6 +226,17 @@ impl<'a> Call<'a> {
                     raw::RedisModule_CreateString.unwrap()(self.ctx, start, word.len())
                 })
                 .collect();
+            self.replicate_strings(command, &strings);
+            for string in strings {
+                raw::RedisModule_FreeString.unwrap()(self.ctx, string);
+            }
+        }
+    }
+
+    /// Sends a command: the key that word 1 names, and strings of the engine.
+    fn replicate_strings(&self, command: &CStr, strings: &[*mut raw::RedisModuleString]) {
+        // SAFETY: the format announces a string, and a vector with its length.
+        unsafe {
             raw::RedisModule_Replicate.unwrap()(
                 self.ctx,
                 command.as_ptr(),
@@ -245,9 +245,6 @@ impl<'a> Call<'a> {
                 strings.as_ptr(),
                 strings.len(),
             );
-            for string in strings {
-                raw::RedisModule_FreeString.unwrap()(self.ctx, string);
-            }
         }
     }
 
