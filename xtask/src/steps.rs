@@ -6,24 +6,37 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::engines::{self, Build, Engines};
+use crate::engines::{Build, Engines};
+use crate::packages::{self, Package};
 use crate::{clicks, tidy};
 
 /// One thing that must succeed.
 struct Step {
     name: &'static str,
+    /// What it cannot do without.
+    needs: &'static [Package],
     run: Box<dyn Fn() -> Result<()>>,
+}
+
+impl Step {
+    /// One that needs nothing but Rust.
+    fn new(name: &'static str, run: impl Fn() -> Result<()> + 'static) -> Self {
+        Self { name, needs: &[], run: Box::new(run) }
+    }
+
+    /// The same with needs.
+    fn needing(self, needs: &'static [Package]) -> Self {
+        Self { needs, ..self }
+    }
 }
 
 /// Everything a change must pass.
 pub fn test() -> Result<()> {
     let mut steps = lint_steps();
     steps.push(cargo("tests", &["test", "--workspace"]));
-    steps.push(Step {
-        name: "module on servers",
-        run: Box::new(|| Engines::prepare(Build::Checked)?.test()),
-    });
-    steps.push(Step { name: "click log", run: Box::new(clicks::verify) });
+    let servers = Step::new("module on servers", || Engines::prepare(Build::Checked)?.test());
+    steps.push(servers.needing(packages::FOR_SERVERS));
+    steps.push(Step::new("click log", clicks::verify));
     steps.push(cargo("lab verify", &["run", "--quiet", "--package", "lately-lab", "--", "verify"]));
     run(&steps)
 }
@@ -35,36 +48,28 @@ pub fn lint() -> Result<()> {
 
 /// Writes the golden snapshots that are missing.
 pub fn golden() -> Result<()> {
-    let write = Step {
-        name: "golden files",
-        run: Box::new(|| {
-            let mut command = Command::new("cargo");
-            command.args(["test", "--package", "lately", "--test", "golden"]);
-            succeed(command.env("LATELY_WRITE_GOLDEN", "1"))
-        }),
-    };
-    run(&[write])
+    run(&[Step::new("golden files", || {
+        let mut command = Command::new("cargo");
+        command.args(["test", "--package", "lately", "--test", "golden"]);
+        succeed(command.env("LATELY_WRITE_GOLDEN", "1"))
+    })])
 }
 
 fn lint_steps() -> Vec<Step> {
     vec![
-        Step { name: "packages", run: Box::new(engines::install_packages) },
         cargo("format", &["fmt", "--all", "--check"]),
         cargo("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
-        Step {
-            name: "documents",
-            run: Box::new(|| {
-                let mut command = Command::new("cargo");
-                command.args(["doc", "--workspace", "--no-deps", "--document-private-items"]);
-                succeed(command.env("RUSTDOCFLAGS", "-D warnings"))
-            }),
-        },
-        Step { name: "house rules", run: Box::new(tidy::check) },
+        Step::new("documents", || {
+            let mut command = Command::new("cargo");
+            command.args(["doc", "--workspace", "--no-deps", "--document-private-items"]);
+            succeed(command.env("RUSTDOCFLAGS", "-D warnings"))
+        }),
+        Step::new("house rules", tidy::check),
     ]
 }
 
 fn cargo(name: &'static str, arguments: &'static [&'static str]) -> Step {
-    Step { name, run: Box::new(move || succeed(Command::new("cargo").args(arguments))) }
+    Step::new(name, move || succeed(Command::new("cargo").args(arguments)))
 }
 
 /// Runs a command with our output as its own.
@@ -77,12 +82,13 @@ pub fn succeed(command: &mut Command) -> Result<()> {
 }
 
 fn run(steps: &[Step]) -> Result<()> {
+    provide(steps);
     let mut report = Vec::new();
     let mut failed = 0;
     for step in steps {
         eprintln!("== {}", step.name);
         let start = Instant::now();
-        let outcome = (step.run)();
+        let outcome = attempt(step);
         let seconds = start.elapsed().as_secs();
         match outcome {
             Ok(()) => report.push(format!("ok      {} ({seconds} s)", step.name)),
@@ -97,4 +103,50 @@ fn run(steps: &[Step]) -> Result<()> {
         bail!("{failed} of {} steps failed", steps.len());
     }
     Ok(())
+}
+
+/// Installs what steps need, before the first of them. What cannot be had is told at once: it would
+/// be a pity to hear of it after minutes.
+fn provide(steps: &[Step]) {
+    for step in steps {
+        if let Err(error) = packages::require(step.needs) {
+            eprintln!("the step \"{}\" will fail, the others run: {error:#}", step.name);
+        }
+    }
+}
+
+fn attempt(step: &Step) -> Result<()> {
+    let missing = packages::missing(step.needs);
+    if !missing.is_empty() {
+        bail!("needs {}", missing.join(", "));
+    }
+    (step.run)()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    use super::*;
+
+    #[test]
+    fn only_steps_whose_needs_are_missing_fail_and_all_others_run() {
+        const ABSENT: &[Package] = &[Package { name: "no-such-package", is_there: || false }];
+        let ran = Rc::new(Cell::new(0));
+        let step = |name| {
+            let ran = Rc::clone(&ran);
+            Step::new(name, move || {
+                ran.set(ran.get() + 1);
+                Ok(())
+            })
+        };
+        assert_eq!(
+            attempt(&step("a").needing(ABSENT)).unwrap_err().to_string(),
+            "needs no-such-package"
+        );
+        assert_eq!(ran.get(), 0);
+        attempt(&step("b")).unwrap();
+        assert_eq!(ran.get(), 1);
+    }
 }
