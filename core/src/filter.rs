@@ -171,9 +171,19 @@ pub trait Filter: Membership + fmt::Debug + Send + Sync + Any {
     fn false_positive_rate(&self) -> f64;
 
     /// The latest moment of any insertion, where moments matter: what happens earlier is taken to
-    /// happen then.
+    /// happen then. `None` before the first, and where they do not.
     fn clock(&self) -> Option<Time> {
         None
+    }
+
+    /// Sets the clock back to `now` if it is later; otherwise nothing happens. The remedy for a
+    /// moment that was wrong.
+    ///
+    /// Everything stored counts as seen at `now` at the latest. So what was in the window is in it
+    /// still, and everything leaves it, as always, at most one window and its slack after `now`.
+    /// What had left the window may be reported until then, or not.
+    fn turn_back(&mut self, now: Time) {
+        let _ = now;
     }
 
     /// Writes everything that is not in the blueprint.

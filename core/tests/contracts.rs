@@ -160,6 +160,16 @@ fn windows_by_time_are_forgotten_without_an_insertion() {
 }
 
 #[test]
+fn a_clock_set_back_forgets_nothing_early_and_everything_in_time() {
+    on_all_and_model(Subject::measures_time, timed::turns_back);
+    must_catch_flaw(Flaw::KeepsItsClock, timed::turns_back);
+    must_catch_flaw(Flaw::TurnsForward, timed::turns_back);
+    must_catch_flaw(Flaw::MovesAllMoments, timed::turns_back);
+    must_catch_flaw(Flaw::KeepsItsMoments, timed::turns_back);
+    must_catch_flaw(Flaw::ForgetsWhenTurnedBack, timed::turns_back);
+}
+
+#[test]
 fn counts_are_never_too_small_and_seldom_too_large() {
     on_all_and_model(Subject::counts_sightings, counting::counts_are_right);
     must_catch_flaw(Flaw::Undercounts, counting::counts_are_right);

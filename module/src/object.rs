@@ -242,7 +242,7 @@ impl Stored {
     /// Whether an insertion at this moment moves the filter's clock. If not, it happens at the
     /// latest moment that the filter knows, whatever moment it is told.
     pub fn moves_the_clock(&self, now: Time) -> bool {
-        self.is_timed && self.filter.clock().is_some_and(|clock| now > clock)
+        self.is_timed && self.filter.clock().is_none_or(|clock| now > clock)
     }
 
     /// The structure, to look at.

@@ -25,6 +25,16 @@ pub enum Flaw {
     SleepsWhenIdle,
     /// Believes a clock that goes back, and with it stamps keys older than they are.
     Rewinds,
+    /// Cannot set its clock back.
+    KeepsItsClock,
+    /// Sets its clock forward, too.
+    TurnsForward,
+    /// Moves all moments back by as much as the clock.
+    MovesAllMoments,
+    /// Sets its clock back, but not the moments of what it stored.
+    KeepsItsMoments,
+    /// Empties itself when its clock is set back.
+    ForgetsWhenTurnedBack,
     /// Loses one sighting in a thousand.
     Undercounts,
     /// Adds two where it should add one for one key in ten.
@@ -89,6 +99,8 @@ impl Blueprint for ModelBlueprint {
         Box::new(Model {
             blueprint: *self,
             seen: Within::new(kept),
+            behind: 0,
+            unturned: None,
             stamps: HashMap::new(),
             counts: Counts::new(),
             additions: 0,
@@ -101,6 +113,10 @@ impl Blueprint for ModelBlueprint {
 struct Model {
     blueprint: ModelBlueprint,
     seen: Within,
+    /// How much earlier its moments are than those of `seen`.
+    behind: u64,
+    /// What it stored before its clock was set back, if it still believes in those moments.
+    unturned: Option<Within>,
     /// When each key was last inserted, by the clock as given.
     stamps: HashMap<u64, u64>,
     counts: Counts,
@@ -110,26 +126,26 @@ struct Model {
 
 impl Membership for Model {
     fn insert_hash(&mut self, hash: u64, now: Time) -> bool {
-        let now = now.millis();
+        let now = now.millis() + self.behind;
         let before = self.stamps.insert(hash, now);
         let new = self.seen.insert(hash, now);
         match self.blueprint.flaw {
             Flaw::Rewinds => before.is_none_or(|before| before + SPAN.millis() < now),
-            _ => new,
+            _ => new && !self.lingers(hash, now),
         }
     }
 
     fn insert_new_hash(&mut self, hash: u64, now: Time) -> bool {
-        self.seen.insert_new(hash, now.millis())
+        self.seen.insert_new(hash, now.millis() + self.behind)
     }
 
     fn contains_hash(&self, hash: u64, now: Time) -> bool {
-        if self.counts.count(hash) > 0 {
+        if self.counts.count(hash) > 0 || self.lingers(hash, now.millis()) {
             return true;
         }
         match self.blueprint.flaw {
             Flaw::SleepsWhenIdle => self.seen.contains(hash, self.seen.clock_ms()),
-            _ => self.seen.contains(hash, now.millis()),
+            _ => self.seen.contains(hash, now.millis() + self.behind),
         }
     }
 }
@@ -182,6 +198,10 @@ impl Counting for Model {
 }
 
 impl Model {
+    fn lingers(&self, hash: u64, now: u64) -> bool {
+        self.unturned.as_ref().is_some_and(|seen| seen.contains(hash, now))
+    }
+
     fn combine(&mut self, other: &dyn Filter, by: fn(u64, u64) -> u64) -> Result<(), Error> {
         let flaw = self.blueprint.flaw;
         let Some(other) = (other as &dyn Any).downcast_ref::<Model>() else {
@@ -218,6 +238,31 @@ impl Filter for Model {
 
     fn false_positive_rate(&self) -> f64 {
         0.0
+    }
+
+    fn clock(&self) -> Option<Time> {
+        let is_used = self.seen.iter(0).next().is_some();
+        is_used.then(|| Time::from_millis(self.seen.clock_ms() - self.behind))
+    }
+
+    fn turn_back(&mut self, now: Time) {
+        let Some(clock) = self.clock().filter(|&clock| clock > now) else {
+            if self.blueprint.flaw == Flaw::TurnsForward {
+                self.seen.insert(u64::MAX, now.millis());
+            }
+            return;
+        };
+        match self.blueprint.flaw {
+            Flaw::KeepsItsClock => return,
+            Flaw::MovesAllMoments => return self.behind += clock.since(now).millis(),
+            Flaw::KeepsItsMoments => self.unturned = Some(self.seen.clone()),
+            Flaw::ForgetsWhenTurnedBack => {
+                self.seen = Within::new(SPAN.millis());
+                self.seen.insert(u64::MAX, now.millis());
+            }
+            _ => {}
+        }
+        self.seen.turn_back(now.millis());
     }
 
     fn write_payload(&self, _out: &mut Writer) {}

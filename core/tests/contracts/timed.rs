@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use lately::{Slack, Time, Window};
+use lately::{Filter, Slack, Time, Window};
 use testkit::oracle::Within;
 use testkit::stats::assert_rate_at_most;
 use testkit::streams::{self, named};
@@ -69,6 +69,104 @@ pub fn forgets_when_idle(subject: &Subject) {
         }
     }
     assert_rate_at_most(hits, trials, subject.promise.false_positives, 1e-9);
+}
+
+/// Set back in the middle of a stream, by a little or by all time, a filter keeps what was in its
+/// window, lets everything go when a window and its slack have passed since, and errs no more
+/// often than before. It is never set forward.
+pub fn turns_back(subject: &Subject) {
+    let (span, slack) = span_and_slack(subject);
+    let (mut hits, mut trials) = (0, 0);
+    let backs = [0, 1, span / 2, span, span + slack + 1, 100 * span, u64::MAX];
+    for (seed, back) in (1..).zip(backs) {
+        let TurnedBack { mut filter, now, kept, .. } = TurnedBack::new(subject, seed, back);
+        let gone = now + span + slack + 1;
+        for &(key, moment) in &kept {
+            let last = Time::from_millis(moment + span);
+            let found = filter.contains_hash(hash(seed, key), last);
+            assert!(found, "{}: set back by {back} ms, forgot a key", subject.label);
+            hits += u64::from(filter.contains_hash(hash(seed, key), Time::from_millis(gone)));
+        }
+        // Nothing lives longer because something else comes, however little.
+        let rare = streams::absent(seed).zip((now..gone).step_by(span.div_ceil(20) as usize));
+        rare.for_each(|(key, now)| {
+            filter.insert_hash(hash(seed, key), Time::from_millis(now));
+        });
+        for &(key, _) in &kept {
+            hits += u64::from(filter.contains_hash(hash(seed, key), Time::from_millis(gone)));
+        }
+        trials += 2 * kept.len() as u64;
+    }
+    assert_rate_at_most(hits, trials, subject.promise.false_positives, 1e-9);
+    let (mut hits, mut trials) = (0, 0);
+    for (seed, back) in (1..).zip(backs) {
+        let TurnedBack { mut filter, mut oracle, mut lost, now, rest, .. } =
+            TurnedBack::new(subject, seed, back);
+        for (key, after) in rest.take(ITEMS / 2) {
+            let later = now.saturating_add_signed(after);
+            let age = oracle.age(key, later);
+            oracle.insert(key, later);
+            let seen = !filter.insert_hash(hash(seed, key), Time::from_millis(later));
+            match age {
+                Some(age) if age <= span => assert!(
+                    seen || lost.contains(&key),
+                    "{}: set back by {back} ms, forgot a key seen {age} ms before",
+                    subject.label
+                ),
+                Some(age) if age <= span + slack => {}
+                _ => {
+                    hits += u64::from(seen);
+                    trials += 1;
+                }
+            }
+            lost.remove(&key);
+        }
+    }
+    assert_rate_at_most(hits, trials, subject.promise.false_positives, 1e-9);
+}
+
+/// A filter whose clock was set back in the middle of a stream.
+struct TurnedBack {
+    filter: Box<dyn Filter>,
+    oracle: Within,
+    /// What its clock was set back to.
+    now: u64,
+    /// What was in the window, with the moments that count now.
+    kept: Vec<(u64, u64)>,
+    /// What had left it.
+    lost: HashSet<u64>,
+    /// What is still to come, and how long after the stream was interrupted.
+    rest: Box<dyn Iterator<Item = (u64, i64)>>,
+}
+
+impl TurnedBack {
+    fn new(subject: &Subject, seed: u64, back: u64) -> Self {
+        let (span, slack) = span_and_slack(subject);
+        let mut streams = named::timed(span, slack, seed);
+        let (_, mut items) = streams.swap_remove(seed as usize % streams.len());
+        let mut filter = (subject.build)(seed);
+        filter.turn_back(Time::ZERO);
+        assert_eq!(filter.clock(), None, "{}: nothing was inserted", subject.label);
+        let mut oracle = Within::new(span);
+        let (mut latest, mut interrupted) = (0, 0);
+        for (key, now) in items.by_ref().take(ITEMS / 4) {
+            oracle.insert(key, now);
+            filter.insert_hash(hash(seed, key), Time::from_millis(now));
+            (latest, interrupted) = (latest.max(now), now);
+        }
+        let lost: HashSet<u64> =
+            oracle.iter(latest).filter(|&(_, age)| age > span).map(|(key, _)| key).collect();
+        let now = latest.saturating_sub(back);
+        for (told, clock) in [(latest + 1, latest), (now, now)] {
+            filter.turn_back(Time::from_millis(told));
+            assert_eq!(filter.clock(), Some(Time::from_millis(clock)), "{}", subject.label);
+        }
+        oracle.turn_back(now);
+        let kept = oracle.iter(now).filter(|(key, _)| !lost.contains(key));
+        let kept = kept.map(|(key, age)| (key, now - age)).collect();
+        let rest = Box::new(items.map(move |(key, now)| (key, now as i64 - interrupted as i64)));
+        Self { filter, oracle, now, kept, lost, rest }
+    }
 }
 
 fn span_and_slack(subject: &Subject) -> (u64, u64) {

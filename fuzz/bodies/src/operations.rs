@@ -28,6 +28,10 @@ enum Operation {
     Contains(u8),
     Wait(u8),
     GoBack(u8),
+    /// As far ahead as a clock can be wrong: by this power of two of milliseconds.
+    Leap(u8),
+    /// Sets the filter's clock back by this power of two, and the moments told with it.
+    TurnBack(u8),
     Remove(u8),
     Add(u8, u8),
     Count(u8),
@@ -136,11 +140,19 @@ impl Memory {
                 seen
             }
             Operation::Wait(millis) => {
-                self.now = self.now.max(self.clock) + u64::from(millis);
+                self.now = self.now.max(self.clock).saturating_add(millis.into());
                 false
             }
             Operation::GoBack(millis) => {
-                self.now -= u64::from(millis);
+                self.now = self.now.saturating_sub(millis.into());
+                false
+            }
+            Operation::Leap(power) => {
+                self.now = self.now.saturating_add(1 << (power % 64));
+                false
+            }
+            Operation::TurnBack(power) => {
+                self.turn_back(self.clock.saturating_sub(1 << (power % 64)), filter);
                 false
             }
             Operation::Remove(key) => self.remove(key.into(), filter),
@@ -227,6 +239,21 @@ impl Memory {
         removed
     }
 
+    /// Sets the clock back: what was owed is still owed, as if seen at that moment at the latest.
+    fn turn_back(&mut self, moment: u64, filter: &mut dyn Filter) {
+        let measured = filter.clock();
+        filter.turn_back(Time::from_millis(moment));
+        let turned = measured.map(|clock| clock.min(Time::from_millis(moment)));
+        assert_eq!(filter.clock(), turned, "set back to {moment}");
+        if let Window::Within(span) = self.promise.window {
+            self.recorded.retain(|_, sighting| self.clock - sighting.moment <= span.millis());
+            for sighting in self.recorded.values_mut() {
+                sighting.moment = sighting.moment.min(moment);
+            }
+        }
+        (self.clock, self.now) = (moment, moment);
+    }
+
     /// One position later; `recorded` is the key that now counts as just seen.
     fn step(&mut self, recorded: Option<u64>) {
         self.clock = self.clock.max(self.now);
@@ -268,6 +295,26 @@ mod tests {
         memory.apply(Operation::Insert(5), seen.filter_mut());
         let mut emptied = builder.build().unwrap();
         memory.apply(Operation::Insert(5), emptied.filter_mut());
+    }
+
+    /// A filter that was emptied when its clock was set back is noticed.
+    #[test]
+    fn what_is_lost_when_the_clock_is_set_back_is_noticed() {
+        let builder = Lately::within(lately::Span::from_millis(100));
+        for operation in [Operation::Insert(5), Operation::Contains(5)] {
+            let mut seen = builder.build().unwrap();
+            let mut memory = Memory::new(seen.promise());
+            memory.apply(Operation::Leap(40), seen.filter_mut());
+            memory.apply(Operation::Insert(5), seen.filter_mut());
+            memory.apply(Operation::TurnBack(40), seen.filter_mut());
+            memory.apply(Operation::Wait(100), seen.filter_mut());
+            memory.apply(Operation::Contains(5), seen.filter_mut());
+            let mut emptied = builder.build().unwrap();
+            let lost = std::panic::AssertUnwindSafe(|| {
+                memory.apply(operation, emptied.filter_mut());
+            });
+            assert!(std::panic::catch_unwind(lost).is_err(), "{operation:?}");
+        }
     }
 
     /// Counting less than was added is noticed.

@@ -74,6 +74,24 @@ impl Within {
         self.recorded.get(&key).map(|recorded_ms| now_ms - recorded_ms)
     }
 
+    /// Sets the clock back, if it is later: every sighting counts as made at `now_ms` at the latest.
+    ///
+    /// ```
+    /// use testkit::oracle::Within;
+    ///
+    /// let mut within = Within::new(100);
+    /// within.insert(7, 5_000);
+    /// within.turn_back(1_000);
+    /// assert!(within.contains(7, 1_100));
+    /// assert!(!within.contains(7, 1_101));
+    /// ```
+    pub fn turn_back(&mut self, now_ms: u64) {
+        self.clock_ms = self.clock_ms.min(now_ms);
+        for recorded_ms in self.recorded.values_mut() {
+            *recorded_ms = now_ms.min(*recorded_ms);
+        }
+    }
+
     /// How many different keys are in the window. Takes time for every key held.
     pub fn distinct(&self, now_ms: u64) -> u64 {
         self.iter(now_ms).filter(|&(_, age)| age <= self.span_ms).count() as u64

@@ -276,7 +276,24 @@ impl Filter for TimeLimited {
     }
 
     fn clock(&self) -> Option<Time> {
-        Some(Time::from_millis(self.clock))
+        // The newest that received a key is among the first: no walk.
+        let is_used = self.slices.iter().any(|slice| slice.last.is_some());
+        is_used.then_some(Time::from_millis(self.clock))
+    }
+
+    fn turn_back(&mut self, now: Time) {
+        let now = now.millis();
+        if now >= self.clock {
+            return;
+        }
+        // Neighbours stay in order, and as many windows live on as did: the next slices are made
+        // for the number that is live, so the error is kept.
+        for last in self.slices.iter_mut().filter_map(|slice| slice.last.as_mut()) {
+            *last = now.min(*last);
+        }
+        self.clock = now;
+        self.began = now.min(self.began);
+        self.measure_slices();
     }
 
     fn write_payload(&self, out: &mut Writer) {
