@@ -12,7 +12,8 @@
 //!
 //! An array as deep as the table is long can be split only when the table was doubled. So that nobody
 //! pays for that at once, the next table is made a few entries at a time, ahead of need, and takes over
-//! when it is complete.
+//! when it is complete. Arrays of sibling prefixes can be replaced by one again, and a table of which no
+//! array needs the last bit is halved in the same way.
 #![allow(unsafe_code)]
 
 use super::aligned::LINE_BYTES;
@@ -79,8 +80,12 @@ pub struct Extendible {
     length: u32,
     /// By prefix, all 2^length of them.
     table: Vec<Entry>,
-    /// The first entries of a table twice as long.
+    /// The first entries of the table that will be next.
     next: Vec<Entry>,
+    /// Length of the prefixes in that: one more or one less.
+    next_length: u32,
+    /// How many arrays have each depth.
+    depths: [u32; 1 << DEPTH_BITS],
     arrays: usize,
     /// Of all arrays.
     words: usize,
@@ -95,13 +100,15 @@ impl Extendible {
     /// If they are not one for every prefix, or one is deeper than that.
     pub fn new(length: u32, arrays: impl IntoIterator<Item = (u32, Box<[u64]>)>) -> Self {
         let table = Vec::with_capacity(1 << length);
-        let mut made = Self { length, table, next: Vec::new(), arrays: 0, words: 0 };
+        let (next, next_length, depths) = (Vec::new(), length + 1, [0; 1 << DEPTH_BITS]);
+        let mut made = Self { length, table, next, next_length, depths, arrays: 0, words: 0 };
         for (depth, array) in arrays {
             assert!(depth <= length, "prefixes of {length} bits do not tell {depth} bits apart");
             let below = 1 << (length - depth);
             let first = made.table.len();
             assert!(first.is_multiple_of(below) && first >> length == 0, "no such prefix is left");
             (made.arrays, made.words) = (made.arrays + 1, made.words + array.len());
+            made.depths[depth as usize] += 1;
             made.table.resize(first + below, Entry::new(array, depth));
         }
         assert!(made.table.len() >> length == 1, "prefixes without an array");
@@ -172,9 +179,14 @@ impl Extendible {
         let before = self.entry(hash);
         let depth = before.depth() + 1;
         assert!(depth <= self.length, "prefixes of {depth} bits are not in the table");
+        if depth > self.next_length {
+            self.forget_next();
+        }
         let words: usize = halves.iter().map(|half| half.len()).sum();
         self.words = self.words + words - before.words();
         self.arrays += 1;
+        self.depths[depth as usize - 1] -= 1;
+        self.depths[depth as usize] += 2;
         let [lower, upper] = halves.map(|half| Entry::new(half, depth));
         let parent = prefix(hash, before.depth());
         self.set_below(2 * parent, lower);
@@ -186,21 +198,84 @@ impl Extendible {
         lines(self.length - depth) + lines(self.length + 1 - depth)
     }
 
+    /// Puts one array in the place of that of a hash and that of its sibling, both of which are freed,
+    /// for the prefix without its last bit.
+    ///
+    /// # Panics
+    ///
+    /// If the sibling is split further, or the prefix is empty.
+    pub fn merge(&mut self, hash: u64, array: Box<[u64]>) {
+        let depth = self.entry(hash).depth();
+        assert!(depth > 0, "an array for all hashes has no sibling");
+        let halves = [hash, sibling(hash, depth)].map(|hash| self.entry(hash));
+        assert!(halves[1].depth() == depth, "the sibling is split");
+        self.words = self.words + array.len() - halves[0].words() - halves[1].words();
+        self.arrays -= 1;
+        self.depths[depth as usize] -= 2;
+        self.depths[depth as usize - 1] += 1;
+        self.set_below(prefix(hash, depth - 1), Entry::new(array, depth - 1));
+        for half in halves {
+            // SAFETY: all entries that held one of them hold the other array now.
+            drop(unsafe { half.into_array() });
+        }
+    }
+
     /// How many entries of the next table are made.
     pub fn next_entries(&self) -> usize {
         self.next.len()
     }
 
-    /// Makes two entries of the next table, which takes over when it is complete.
+    /// Length of the prefixes in the next table, if any of its entries is made.
+    pub fn next_length(&self) -> Option<u32> {
+        (!self.next.is_empty()).then_some(self.next_length)
+    }
+
+    /// How many arrays have this depth.
+    pub fn arrays_of_depth(&self, depth: u32) -> u32 {
+        self.depths[depth as usize]
+    }
+
+    /// Makes two entries of a table twice as long, which takes over when it is complete.
     pub fn make_entries(&mut self) {
-        if self.next.is_empty() {
-            self.next.reserve_exact(2 * self.table.len());
-        }
+        self.begin_next(self.length + 1);
         let entry = self.table[self.next.len() / 2];
         self.next.extend([entry, entry]);
-        if self.next.len() == 2 * self.table.len() {
+        self.take_over();
+    }
+
+    /// Makes two entries of a table half as long, or the only one, which takes over when it is
+    /// complete.
+    ///
+    /// # Panics
+    ///
+    /// If an array is as deep as the table is long.
+    pub fn make_entries_of_half(&mut self) {
+        assert!(self.depths[self.length as usize] == 0, "a bit of prefix that arrays need");
+        self.begin_next(self.length - 1);
+        let made = 2 * self.next.len();
+        self.next.extend(self.table[made..].iter().step_by(2).take(2));
+        self.take_over();
+    }
+
+    /// Forgets what is made of the next table.
+    pub fn forget_next(&mut self) {
+        self.next = Vec::new();
+    }
+
+    fn begin_next(&mut self, length: u32) {
+        if self.next_length != length {
+            self.forget_next();
+        }
+        if self.next.is_empty() {
+            self.next_length = length;
+            self.next.reserve_exact(1 << length);
+        }
+    }
+
+    fn take_over(&mut self) {
+        if self.next.len() >> self.next_length == 1 {
             self.table = std::mem::take(&mut self.next);
-            self.length += 1;
+            self.length = self.next_length;
         }
     }
 
@@ -212,7 +287,11 @@ impl Extendible {
 
     /// Sets all entries below a prefix that is as long as the array is deep.
     fn set_below(&mut self, prefix: u64, entry: Entry) {
-        for (length, table) in [(self.length, &mut self.table), (self.length + 1, &mut self.next)] {
+        for (length, table) in [(self.length, &mut self.table), (self.next_length, &mut self.next)]
+        {
+            if table.is_empty() {
+                continue;
+            }
             let below = length - entry.depth();
             let first = (prefix as usize) << below;
             for made in table.iter_mut().take(first + (1 << below)).skip(first) {
@@ -242,7 +321,14 @@ impl Clone for Extendible {
     fn clone(&self) -> Self {
         let mut copy =
             Self::new(self.length, self.iter().map(|(depth, array)| (depth, array.into())));
-        (0..self.next.len() / 2).for_each(|_| copy.make_entries());
+        copy.next_length = self.next_length;
+        while copy.next.len() < self.next.len() {
+            if self.next_length > self.length {
+                copy.make_entries();
+            } else {
+                copy.make_entries_of_half();
+            }
+        }
         copy
     }
 }
@@ -251,6 +337,12 @@ impl std::fmt::Debug for Extendible {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Extendible({} arrays of {} words)", self.arrays, self.words)
     }
+}
+
+/// A hash whose prefix of so many bits differs in the last of them only.
+#[inline(always)]
+pub fn sibling(hash: u64, depth: u32) -> u64 {
+    hash ^ 1 << (64 - depth)
 }
 
 /// The first bits of a hash.
@@ -331,6 +423,64 @@ mod tests {
             assert_eq!(copy.next_entries(), arrays.next_entries());
         }
         assert!(expected.len() > 50 && arrays.length() == 8);
+    }
+
+    /// Splits and merges at random, with tables that are made longer and shorter meanwhile.
+    #[test]
+    fn what_is_merged_is_one_again_and_tables_shrink() {
+        let mut arrays = Extendible::new(1, [(1, array(1, 0)), (1, array(1, 1))]);
+        let (mut longest, mut halvings) = (0, 0);
+        for step in 2..20_000 {
+            let hash = remix(step, 3);
+            let (depth, _) = arrays.get(hash);
+            let grows = step / 2_000 % 2 == 0;
+            if grows && depth < arrays.length() && depth < 7 {
+                arrays.split(hash, [array(2, step), array(3, step)]);
+                assert_eq!(
+                    arrays.get(hash),
+                    (depth + 1, &*array(2 + prefix(hash, depth + 1) as usize % 2, step))
+                );
+            } else if !grows && depth > 1 && arrays.get(sibling(hash, depth)).0 == depth {
+                arrays.merge(hash, array(5, step));
+                assert_eq!(arrays.get(hash), (depth - 1, &*array(5, step)));
+                assert_eq!(arrays.get(sibling(hash, depth)), (depth - 1, &*array(5, step)));
+            }
+            let length = arrays.length();
+            if grows && length < 7 {
+                arrays.make_entries();
+            } else if length > 1 && arrays.arrays_of_depth(length) == 0 && step % 3 == 0 {
+                arrays.make_entries_of_half();
+                halvings += u32::from(arrays.length() < length);
+            }
+            longest = longest.max(arrays.length());
+            let found: Vec<_> =
+                arrays.iter().map(|(depth, words)| (depth, words.to_vec())).collect();
+            let copy = arrays.clone();
+            assert!(
+                copy.iter().map(|(depth, words)| (depth, words.to_vec())).eq(found.iter().cloned())
+            );
+            assert_eq!(
+                (copy.next_length(), copy.next_entries()),
+                (arrays.next_length(), arrays.next_entries())
+            );
+            let covered: f64 = found.iter().map(|(depth, _)| (-f64::from(*depth)).exp2()).sum();
+            assert_eq!((covered, found.len()), (1.0, arrays.arrays()));
+            for depth in 0..8 {
+                let of_depth = found.iter().filter(|found| found.0 == depth).count();
+                assert_eq!(arrays.arrays_of_depth(depth), of_depth as u32);
+            }
+            let words: usize = found.iter().map(|(_, words)| words.len()).sum();
+            let entries = arrays.table.capacity() + arrays.next.capacity();
+            assert_eq!(arrays.heap_bytes(), 8 * (entries + words) as u64);
+        }
+        assert!(longest == 7 && halvings > 4, "{longest} {halvings}");
+    }
+
+    #[test]
+    #[should_panic(expected = "the sibling is split")]
+    fn only_siblings_are_merged() {
+        let first = [(1, array(1, 0)), (2, array(1, 0)), (2, array(1, 0))];
+        Extendible::new(2, first).merge(0, array(1, 0));
     }
 
     #[test]

@@ -18,7 +18,7 @@ mod x86_64;
 mod x86_64_row;
 
 pub use aligned::{Aligned, LINE_BYTES};
-pub use extendible::{Extendible, MOST_WORDS, prefix};
+pub use extendible::{Extendible, MOST_WORDS, prefix, sibling};
 pub(crate) use isa::vectorized;
 pub use isa::{FEW, Isa, Level};
 pub use lines::{LINE_WORDS, Lines};
