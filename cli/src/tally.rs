@@ -19,6 +19,8 @@ use crate::stats::About;
 pub(crate) struct Tally {
     counter: Counter,
     kept: Kept,
+    /// Sightings so far.
+    sightings: u64,
     /// The latest moment so far.
     latest: Time,
     late: u64,
@@ -51,7 +53,8 @@ impl Tally {
             }
         };
         let room = usize::try_from(room).unwrap_or(usize::MAX);
-        Ok(Self { counter, kept: Kept::new(room, floor), latest: Time::ZERO, late: 0 })
+        let kept = Kept::new(goal.window, room, floor);
+        Ok(Self { counter, kept, sightings: 0, latest: Time::ZERO, late: 0 })
     }
 
     /// Counts a sighting of a key, and says whether the key was new. One earlier than the latest is
@@ -69,8 +72,13 @@ impl Tally {
                 count
             }
         };
+        self.sightings += 1;
+        let moment = match self.counter {
+            Counter::Within { .. } => self.latest.millis(),
+            _ => self.sightings,
+        };
         let counter = &self.counter;
-        self.kept.note(hash, key, count, |hash, heavy| counter.now(hash, heavy));
+        self.kept.note((hash, key), moment, count, |hash, heavy| counter.now(hash, heavy));
         Ok(count == 1)
     }
 
@@ -79,6 +87,7 @@ impl Tally {
         if let Counter::Within { layers, span, sightings } = &mut self.counter {
             self.latest = self.latest.max(now);
             take_back(layers, sightings, *span, self.latest)?;
+            self.kept.advance(self.latest.millis());
         }
         Ok(())
     }

@@ -1,11 +1,13 @@
 //! Who appears at least T times, with T chosen when asking: ad-hoc iceberg queries.
 //!
 //! An [`Iceberg`] counts in a filter and keeps the keys that came most often ([`Kept`]). Section 5.2
-//! of the paper; it scans the data again for candidates, which a stream does not allow.
+//! of the paper; it scans the data again for candidates, which a stream does not allow. In a window
+//! only keys of the window are listed, and only they take memory.
 
 use super::kept::{Heavy, Kept};
 use crate::error::Error;
 use crate::lately::Lately;
+use crate::window::{Time, Window};
 
 /// A counting filter, and the keys that came most often.
 ///
@@ -24,22 +26,38 @@ use crate::lately::Lately;
 #[derive(Debug)]
 pub struct Iceberg {
     counter: Lately,
+    window: Window,
     kept: Kept,
+    /// Sightings so far: the moments of a window by count.
+    sightings: u64,
 }
 
 impl Iceberg {
-    /// An iceberg over an empty filter that counts without end, with room for so many keys.
+    /// An iceberg over an empty filter that counts, without end or among the last n, with room for
+    /// so many keys.
     pub fn new(counter: Lately, room: usize) -> Result<Self, Error> {
         counter.count([])?;
-        Ok(Self { counter, kept: Kept::new(room, 1) })
+        let window = counter.promise().window;
+        if matches!(window, Window::Within(_)) {
+            return Err(Error::Unsupported {
+                operation: "list the keys of a span of time",
+                instead: "list those of the last n, or of all",
+            });
+        }
+        Ok(Self { counter, window, kept: Kept::new(window, room, 1), sightings: 0 })
     }
 
     /// Records `times` sightings and says how often the key has now been seen.
     pub fn add(&mut self, key: impl AsRef<[u8]>, times: u64) -> Result<u64, Error> {
         let key = key.as_ref();
         let count = self.counter.add(key, times)?;
-        if count >= self.kept.floor() {
-            self.kept.note(self.counter.hashing().hash(key), key, count, as_it_last_came);
+        self.sightings = self.sightings.saturating_add(times);
+        if count >= self.kept.floor() && times > 0 {
+            let hash = self.counter.hashing().hash(key);
+            let counted = counted(&self.counter, self.window);
+            self.kept.note((hash, key), self.sightings, count, counted);
+        } else {
+            self.kept.advance(self.sightings);
         }
         Ok(count)
     }
@@ -57,14 +75,15 @@ impl Iceberg {
     /// Every key that came at least so often, and few that did not, with its count, most frequent
     /// first; an error below the floor.
     pub fn at_least(&self, threshold: u64) -> Result<Vec<(&[u8], u64)>, Error> {
-        self.kept.at_least(threshold, as_it_last_came)
+        self.kept.at_least(threshold, counted(&self.counter, self.window))
     }
 }
 
-/// Without end, the count of a key when it last came is its count now, without the collisions
-/// since.
-fn as_it_last_came(_: u64, heavy: &Heavy) -> u64 {
-    heavy.count
+/// Tells the count of a kept key at this moment. Without end it is that of when it last came, before
+/// others collided with it.
+fn counted(counter: &Lately, window: Window) -> impl Fn(u64, &Heavy) -> u64 {
+    let counting = counter.filter().counting().filter(|_| window != Window::Ever);
+    move |hash, heavy| counting.map_or(heavy.count, |counter| counter.count_hash(hash, Time::ZERO))
 }
 
 #[cfg(test)]
@@ -109,6 +128,32 @@ mod tests {
                     assert!(heavy.expect("missed").1 >= count);
                 }
             }
+        }
+    }
+
+    /// Over a window, listed are the keys of the window and no others, with at least their counts,
+    /// and memory follows the window.
+    #[test]
+    fn keys_that_left_the_window_are_not_listed() {
+        for (window, room) in [(10, 1_000_000), (1_000, 1_000_000), (1_000, 50)] {
+            // Far too small a filter on purpose: it still counts what left.
+            let error = ErrorRate::new(0.3).unwrap();
+            let counter = Lately::last(window).counting().error(error).build().unwrap();
+            let mut iceberg = Iceberg::new(counter, room).unwrap();
+            let keys: Vec<u64> = streams::zipf(20_000, 0.6, 5).take(20_000).collect();
+            for key in &keys {
+                iceberg.add(key.to_le_bytes(), 1).unwrap();
+                assert!(iceberg.kept.len() <= (2 * window as usize).min(room));
+            }
+            let mut truth = Counts::new();
+            keys[keys.len() - window as usize..].iter().for_each(|&key| truth.add(key, 1));
+            let found = iceberg.at_least(iceberg.floor()).unwrap();
+            for (key, count) in &found {
+                let key = u64::from_le_bytes((*key).try_into().unwrap());
+                assert!((1..=*count).contains(&truth.count(key)), "{key} has left");
+            }
+            let reach = truth.iter().filter(|&(_, count)| count >= iceberg.floor());
+            assert!(reach.count() <= found.len(), "missed");
         }
     }
 

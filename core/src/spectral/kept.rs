@@ -8,20 +8,29 @@
 //! A query at any threshold from the floor on misses nothing, as long as no count is ever too small:
 //! a key that counts T at the end counted at least T when it last came, also in a window, where its
 //! sightings since then can only have left.
+//!
+//! In a window a key is listed only while its last sighting is inside, whatever its counters say. So
+//! that memory follows the window and not the history, keys wait in a queue and are looked at one
+//! window after they were put there: who has not come since is let go, who has is put at its end. A
+//! key is thus gone at most one window after it left, and is looked at once per window.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use crate::error::Error;
+use crate::window::Window;
 
 /// Keys with their counts, the floor that they reached, and room for so many.
 #[derive(Debug, Clone)]
 pub struct Kept {
     /// Keys kept at most.
     room: usize,
-    /// Every key whose count was at least this when it last came is kept.
+    /// Every key of the window whose count was at least this when it last came is kept.
     floor: u64,
+    clock: Clock,
     /// By hash: equal hashes are one key to the counter too.
     keys: HashMap<u64, Heavy>,
+    /// In a window, every kept key once, with the moment when it was put here, earliest first.
+    queue: VecDeque<(u64, u64)>,
 }
 
 /// A key, and how often it came.
@@ -31,12 +40,39 @@ pub struct Heavy {
     pub key: Box<[u8]>,
     /// Its count when it last came: at least the truth, and closer to it than the count of now.
     pub count: u64,
+    /// The moment when it last came.
+    pub last: u64,
+}
+
+/// A window, and the latest moment.
+#[derive(Debug, Clone, Copy)]
+struct Clock {
+    window: Window,
+    now: u64,
+}
+
+impl Clock {
+    /// Whether what happened at a moment is no longer in the window. What happens now is.
+    #[inline]
+    fn has_left(self, moment: u64) -> bool {
+        let since = self.now - moment;
+        match self.window {
+            Window::Last(n) => since >= n.max(1),
+            Window::Within(span) => since > span.millis(),
+            Window::Ever => false,
+        }
+    }
 }
 
 impl Kept {
-    /// Room for so many keys, of those that came at least `floor` times.
-    pub fn new(room: usize, floor: u64) -> Self {
-        Self { room: room.max(1), floor: floor.max(1), keys: HashMap::new() }
+    /// Room for so many keys, of those that came at least `floor` times in the window.
+    ///
+    /// Moments are what the window is measured in: for the last n, how many insertions there were
+    /// with this one; for a span of time, its milliseconds; without end, any number.
+    pub fn new(window: Window, room: usize, floor: u64) -> Self {
+        let (room, floor) = (room.max(1), floor.max(1));
+        let clock = Clock { window, now: 0 };
+        Self { room, floor, clock, keys: HashMap::new(), queue: VecDeque::new() }
     }
 
     /// The lowest threshold that can be asked for.
@@ -44,26 +80,59 @@ impl Kept {
         self.floor
     }
 
-    /// Notes that a key came and counts so much with that. `now` tells the count of any kept key at
-    /// this moment: in a window it may have become less than when the key last came.
+    /// How many keys take memory: those of the window that reached the floor, and some that left.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether no key does.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// Lets the window go on to a moment; an earlier one than the latest changes nothing.
     #[inline]
-    pub fn note(&mut self, hash: u64, key: &[u8], count: u64, now: impl Fn(u64, &Heavy) -> u64) {
-        if count < self.floor {
-            return;
-        }
-        let heavy = self.keys.entry(hash).or_insert_with(|| Heavy { key: key.into(), count });
-        heavy.count = count;
-        if self.keys.len() > self.room {
-            self.make_room(now);
+    pub fn advance(&mut self, moment: u64) {
+        self.clock.now = self.clock.now.max(moment);
+        while self.queue.front().is_some_and(|&(put, _)| self.clock.has_left(put)) {
+            self.look_at_first();
         }
     }
 
-    /// Every key that counts at least so much at this moment, most frequent first, with that count;
-    /// an error below the floor.
+    /// Notes that a key came at a moment, and counts so much with that. `counted` tells the count
+    /// of any kept key at this moment: in a window it may have become less than when the key last
+    /// came.
+    #[inline]
+    pub fn note(
+        &mut self,
+        (hash, key): (u64, &[u8]),
+        moment: u64,
+        count: u64,
+        counted: impl Fn(u64, &Heavy) -> u64,
+    ) {
+        self.advance(moment);
+        if count < self.floor {
+            return;
+        }
+        let last = self.clock.now;
+        let heavy = self.keys.entry(hash).or_insert_with(|| {
+            if self.clock.window != Window::Ever {
+                self.queue.push_back((last, hash));
+            }
+            Heavy { key: key.into(), count, last }
+        });
+        (heavy.count, heavy.last) = (count, last);
+        if self.keys.len() > self.room {
+            self.make_room(counted);
+        }
+    }
+
+    /// Every key of the window that counts at least so much at this moment, most frequent first,
+    /// with that count; an error below the floor.
     pub fn at_least(
         &self,
         threshold: u64,
-        now: impl Fn(u64, &Heavy) -> u64,
+        counted: impl Fn(u64, &Heavy) -> u64,
     ) -> Result<Vec<(&[u8], u64)>, Error> {
         if threshold < self.floor {
             let floor = self.floor;
@@ -75,31 +144,59 @@ impl Kept {
                 expected: "at least that, or there must be room for more keys",
             });
         }
-        let counted = self.keys.iter().map(|(&hash, heavy)| (&*heavy.key, now(hash, heavy)));
-        let mut heavy: Vec<_> = counted.filter(|&(_, count)| count >= threshold).collect();
+        let inside = self.keys.iter().filter(|(_, heavy)| !self.clock.has_left(heavy.last));
+        let all = inside.map(|(&hash, heavy)| (&*heavy.key, counted(hash, heavy)));
+        let mut heavy: Vec<_> = all.filter(|&(_, count)| count >= threshold).collect();
         heavy.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
         Ok(heavy)
     }
 
-    /// Lets go what has sunk below the floor; if that is little, lifts the floor above the median.
-    fn make_room(&mut self, now: impl Fn(u64, &Heavy) -> u64) {
-        self.keys.retain(|&hash, heavy| now(hash, heavy) >= self.floor);
-        // A quarter at least, so that it takes as many more keys until the next time.
-        if self.keys.len() <= self.room - self.room / 4 {
+    /// Lets go the first key of the queue if it has left the window; else it waits for another one.
+    fn look_at_first(&mut self) {
+        let Some((_, hash)) = self.queue.pop_front() else { return };
+        if self.keys.get(&hash).is_some_and(|heavy| !self.clock.has_left(heavy.last)) {
+            self.queue.push_back((self.clock.now, hash));
             return;
         }
-        let mut counts: Vec<u64> =
-            self.keys.iter().map(|(&hash, heavy)| now(hash, heavy)).collect();
-        let middle = counts.len() / 2;
-        let (_, median, _) = counts.select_nth_unstable(middle);
-        self.floor = median.saturating_add(1);
-        self.keys.retain(|&hash, heavy| now(hash, heavy) >= self.floor);
+        self.keys.remove(&hash);
+        // So much was given up one by one that giving the memory back costs little for each.
+        if self.keys.len() + FEW < self.keys.capacity() / 4 {
+            self.keys.shrink_to(2 * self.keys.len());
+            self.queue.shrink_to(2 * self.keys.len());
+        }
+    }
+
+    /// Lets go what has left or sunk below the floor; if that is little, lifts the floor above the
+    /// median.
+    fn make_room(&mut self, counted: impl Fn(u64, &Heavy) -> u64) {
+        self.let_go(&counted);
+        // A quarter at least, so that it takes as many more keys until the next time.
+        if self.keys.len() > self.room - self.room / 4 {
+            let mut counts: Vec<u64> =
+                self.keys.iter().map(|(&hash, heavy)| counted(hash, heavy)).collect();
+            let middle = counts.len() / 2;
+            let (_, median, _) = counts.select_nth_unstable(middle);
+            self.floor = median.saturating_add(1);
+            self.let_go(&counted);
+        }
+        self.queue.retain(|(_, hash)| self.keys.contains_key(hash));
+    }
+
+    /// Lets go what has left or sunk below the floor.
+    fn let_go(&mut self, counted: impl Fn(u64, &Heavy) -> u64) {
+        let (clock, floor) = (self.clock, self.floor);
+        self.keys
+            .retain(|&hash, heavy| !clock.has_left(heavy.last) && counted(hash, heavy) >= floor);
     }
 }
+
+/// Room for so many keys is never given back.
+const FEW: usize = 16;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::window::Span;
     use testkit::oracle::Counts;
     use testkit::streams;
 
@@ -109,14 +206,15 @@ mod tests {
         for (room, window) in [(5, 300), (50, 1_000), (1_000, 100)] {
             let keys: Vec<u64> = streams::zipf(500, 1.0, 4).take(5_000).collect();
             let mut counts = Counts::new();
-            let mut kept = Kept::new(room, 1);
+            let mut kept = Kept::new(Window::Last(window as u64), room, 1);
             for (at, &key) in keys.iter().enumerate() {
                 if at >= window {
                     assert!(counts.remove(keys[at - window], 1));
                 }
                 counts.add(key, 1);
-                let now = |hash: u64, _: &Heavy| counts.count(hash);
-                kept.note(key, &key.to_le_bytes(), counts.count(key), now);
+                let counted = |hash: u64, _: &Heavy| counts.count(hash);
+                let bytes = key.to_le_bytes();
+                kept.note((key, &bytes), at as u64 + 1, counts.count(key), counted);
             }
             let floor = kept.floor();
             assert!(kept.at_least(floor - 1, |_, _| 0).is_err());
@@ -131,5 +229,47 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// The keys listed are those of the window, even if a counter reports every key for ever, and no
+    /// more are in memory than came in two windows.
+    #[test]
+    fn what_left_is_neither_listed_nor_in_memory() {
+        for window in [Window::Last(10), Window::Within(Span::from_millis(9))] {
+            let mut kept = Kept::new(window, 1_000_000, 1);
+            for moment in 1..=10_000_u64 {
+                // One key stays, by coming every other time.
+                let key = if moment.is_multiple_of(2) { 0 } else { moment };
+                kept.note((key, &key.to_le_bytes()), moment, 7, |_, heavy| heavy.count);
+                let inside = moment.saturating_sub(9).max(1)..=moment;
+                let mut expected: Vec<u64> = inside.filter(|key| !key.is_multiple_of(2)).collect();
+                expected.extend((moment > 1).then_some(0));
+                expected.sort_unstable();
+                let found = kept.at_least(1, |_, heavy| heavy.count).unwrap();
+                let key = |key: &[u8]| u64::from_le_bytes(key.try_into().unwrap());
+                let mut found: Vec<u64> = found.into_iter().map(|(bytes, _)| key(bytes)).collect();
+                found.sort_unstable();
+                assert_eq!(found, expected);
+                assert!(kept.keys.len() <= 11 && kept.queue.len() == kept.keys.len());
+            }
+            // A pause longer than the window leaves nothing.
+            kept.advance(20_000);
+            assert!(kept.keys.is_empty() && kept.queue.is_empty());
+        }
+    }
+
+    /// What a burst left behind goes with its window, however little comes after it.
+    #[test]
+    fn memory_is_given_back_after_a_burst() {
+        let mut kept = Kept::new(Window::Within(Span::from_millis(100)), 1_000_000, 1);
+        let note = |kept: &mut Kept, key: u64, moment| {
+            kept.note((key, &key.to_le_bytes()), moment, 1, |_, heavy| heavy.count);
+        };
+        (0..100_000).for_each(|key| note(&mut kept, key, 5));
+        note(&mut kept, 7, 50);
+        let before = kept.keys.capacity();
+        note(&mut kept, 7, 110);
+        assert_eq!((kept.keys.len(), kept.queue.len()), (1, 1));
+        assert!(kept.keys.capacity() < 100 && kept.queue.capacity() < 100 && before > 100_000);
     }
 }
