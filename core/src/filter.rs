@@ -9,16 +9,19 @@
 //! | [`Membership`] | seen in the window or not |
 //! | [`Counting`] | how often |
 //! | [`Removing`] | take back an insertion |
+//! | [`Aging`] | how long ago |
+//! | [`Deadlines`] | forget a key before its window is over |
 //! | [`Filter`] | membership plus everything the command, the module and snapshots need |
 
 use std::any::Any;
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use crate::blueprint::Blueprint;
 use crate::codec::Writer;
 use crate::error::Error;
 use crate::rate::write_percent;
-use crate::window::{Slack, Time, Window};
+use crate::window::{Slack, Span, Time, Window};
 
 /// Answers whether a key was seen in the window.
 ///
@@ -158,8 +161,50 @@ pub trait Removing {
     fn remove_hash(&mut self, hash: u64) -> bool;
 }
 
+/// Knows how long ago a key came.
+pub trait Aging {
+    /// How long ago the key was last inserted; `None` if it is not in the window.
+    fn age_hash(&self, hash: u64, now: Time) -> Option<Age>;
+}
+
+/// How long ago a key came, as the least and the most it can be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Age {
+    /// Insertions since, zero for the last one: for windows by count.
+    Items(RangeInclusive<u64>),
+    /// Time since: for windows by time.
+    Time(RangeInclusive<Span>),
+}
+
+/// Lets a key leave earlier than its window ends.
+pub trait Deadlines {
+    /// Records a sighting that counts until `deadline`, or until the window ends if that is earlier;
+    /// `true` when the key was not in the window. The key is never forgotten before, and no longer
+    /// reported after the deadline than after the window: the slack. Of two deadlines of one key the
+    /// later holds.
+    fn insert_until_hash(&mut self, hash: u64, now: Time, deadline: Time) -> bool;
+}
+
+/// A filter can be copied, whatever its structure: the blanket implementation does it.
+pub trait Copied {
+    /// The same filter once more.
+    fn boxed_copy(&self) -> Box<dyn Filter>;
+}
+
+impl<F: Filter + Clone> Copied for F {
+    fn boxed_copy(&self) -> Box<dyn Filter> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn Filter> {
+    fn clone(&self) -> Self {
+        (**self).boxed_copy()
+    }
+}
+
 /// Any structure of the catalog, chosen at run time.
-pub trait Filter: Membership + fmt::Debug + Send + Sync + Any {
+pub trait Filter: Membership + Copied + fmt::Debug + Send + Sync + Any {
     /// The parameters it was built with; they know its name, its promise and its size.
     fn blueprint(&self) -> &dyn Blueprint;
 
@@ -196,6 +241,30 @@ pub trait Filter: Membership + fmt::Debug + Send + Sync + Any {
 
     /// This filter as a counter, if it counts.
     fn as_counting(&mut self) -> Option<&mut dyn Counting> {
+        None
+    }
+
+    /// Gives back memory of keys that have left the window, in at most so many small steps; `true`
+    /// if nothing is left to do. Answers stay the same: this is for times in which nothing is
+    /// inserted. Structures that need no such help do nothing.
+    fn expire(&mut self, now: Time, steps: usize) -> bool {
+        let _ = (now, steps);
+        true
+    }
+
+    /// Estimated number of different keys in the window, where the structure knows it.
+    fn distinct(&self, now: Time) -> Option<f64> {
+        let _ = now;
+        None
+    }
+
+    /// This filter as one that knows how long ago a key came, if it does.
+    fn aging(&self) -> Option<&dyn Aging> {
+        None
+    }
+
+    /// This filter as one that lets keys leave early, if it can.
+    fn as_deadlines(&mut self) -> Option<&mut dyn Deadlines> {
         None
     }
 

@@ -24,7 +24,9 @@ pub mod split_block;
 
 pub use blueprint::{Blueprint, Structure, Unfit};
 pub use error::Error;
-pub use filter::{Counting, Filter, Membership, Mistakes, Promise, Removing};
+pub use filter::{
+    Age, Aging, Counting, Deadlines, Filter, Membership, Mistakes, Promise, Removing,
+};
 pub use hash::{Hashing, Seed};
 pub use lately::{Builder, Lately};
 pub use memory::Memory;

@@ -7,7 +7,7 @@ use lately::dictionary::Repeat;
 use lately::dictionary::work::CacheLines;
 use lately::hash::remix;
 use lately::sliding::{Sliding, SlidingParameters};
-use lately::{Hashing, Membership, Seed, Time, codec};
+use lately::{Age, Aging, Filter, Hashing, Membership, Seed, Time, codec};
 use testkit::random::SplitMix64;
 use testkit::stats::assert_rate_at_most;
 
@@ -36,7 +36,7 @@ fn scalar_twin_agrees() {
             assert_eq!(fast.insert_hash(key, NOW), plain.insert_hash(key, NOW));
             let key = hash(random.below(window * 3));
             assert_eq!(fast.contains_hash(key, NOW), plain.contains_hash(key, NOW));
-            assert_eq!(fast.approximate_age_hash(key), plain.approximate_age_hash(key));
+            assert_eq!(fast.age_hash(key, NOW), plain.age_hash(key, NOW));
         }
         assert!(saved(&fast) == saved(&plain));
     }
@@ -56,7 +56,7 @@ fn ages_enclose_the_truth() {
             filter.insert_hash(hash(key), NOW);
             last.insert(key, now);
             let asked = random.below(window * 2);
-            let Some(age) = filter.approximate_age_hash(hash(asked)) else { continue };
+            let Some(Age::Items(age)) = filter.age_hash(hash(asked), NOW) else { continue };
             let truth = now - last[&asked];
             assert!(age.contains(&truth), "{truth} {age:?} {window}");
             assert!(age.end() - age.start() < window.div_ceil(parameters.generations));
@@ -76,7 +76,7 @@ fn counts_distinct_elements() {
             if index % 9973 == 0 {
                 let start = (index + 1).saturating_sub(window as usize);
                 let exact = stream[start..=index].iter().collect::<HashSet<_>>().len() as f64;
-                let estimate = filter.distinct();
+                let estimate = filter.distinct(NOW).unwrap();
                 assert!(
                     (estimate - exact).abs() < 0.02 * exact + 5.0,
                     "{estimate} {exact} at {index}"

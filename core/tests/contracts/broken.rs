@@ -78,7 +78,7 @@ fn broken(fault: Fault, honest: Subject, kept: Arc<dyn Blueprint>) -> Subject {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Broken {
     fault: Fault,
     kept: Arc<dyn Blueprint>,

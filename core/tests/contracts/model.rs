@@ -109,7 +109,7 @@ impl Blueprint for ModelBlueprint {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Model {
     blueprint: ModelBlueprint,
     seen: Within,

@@ -29,7 +29,7 @@ use crate::codec::{Reader, Writer};
 use crate::dictionary::work::{Uncounted, Work};
 use crate::dictionary::{Dictionary, Fault, Repeat, Seen, Stats, Tags};
 use crate::error::Error;
-use crate::filter::{Filter, Membership};
+use crate::filter::{Age, Aging, Filter, Membership};
 use crate::plan::{Goal, Limit};
 use crate::window::{Slack, Time, Window};
 
@@ -54,7 +54,7 @@ impl Sliding {
 
     /// The generation in which the key was last inserted, as the least and most insertions since,
     /// zero for the last one; `None` if it is not in the window.
-    pub fn approximate_age_hash(&self, hash: u64) -> Option<RangeInclusive<u64>> {
+    fn age(&self, hash: u64) -> Option<RangeInclusive<u64>> {
         let place = self.dictionary.place(hash);
         match vectorized!(self.dictionary.level(), |isa| self.dictionary.find(
             isa,
@@ -73,7 +73,7 @@ impl Sliding {
     }
 
     /// Estimated number of different keys in the window.
-    pub fn distinct(&self) -> f64 {
+    fn different(&self) -> f64 {
         let past = self.dictionary.due() as f64 * self.generations.past_the_window();
         // Different elements with equal fingerprints are stored once.
         let fingerprints = self.parameters.shape.fingerprints();
@@ -304,6 +304,20 @@ impl Filter for Sliding {
     fn write_payload(&self, out: &mut Writer) {
         out.u64(self.generations.elements());
         self.dictionary.write(out);
+    }
+
+    fn distinct(&self, _now: Time) -> Option<f64> {
+        Some(self.different())
+    }
+
+    fn aging(&self) -> Option<&dyn Aging> {
+        Some(self)
+    }
+}
+
+impl Aging for Sliding {
+    fn age_hash(&self, hash: u64, _now: Time) -> Option<Age> {
+        self.age(hash).map(Age::Items)
     }
 }
 
