@@ -8,23 +8,23 @@ use std::ops::Range;
 use std::slice;
 
 use lately::Time;
-use valkey_module::raw;
 
 use super::ahead::Ahead;
+use super::api;
 use super::register;
 use super::reply::Refusal;
 use crate::object::Value;
 
 /// A command that the engine has asked us to carry out.
 pub struct Call<'a> {
-    ctx: *mut raw::RedisModuleCtx,
+    ctx: *mut api::Ctx,
     /// The engine's own strings; it keeps them until the command is done.
-    strings: &'a [*mut raw::RedisModuleString],
+    strings: &'a [*mut api::String],
 }
 
 /// Some words of a command, read as they are needed.
 #[derive(Clone, Copy)]
-pub struct Items<'a>(&'a [*mut raw::RedisModuleString]);
+pub struct Items<'a>(&'a [*mut api::String]);
 
 impl<'a> Items<'a> {
     /// How many there are.
@@ -42,7 +42,7 @@ impl<'a> Items<'a> {
 /// Where a command comes from.
 #[derive(Clone, Copy)]
 pub struct Origin<'a> {
-    ctx: *mut raw::RedisModuleCtx,
+    ctx: *mut api::Ctx,
     call: PhantomData<&'a ()>,
 }
 
@@ -50,10 +50,10 @@ impl Origin<'_> {
     /// Whether the command comes from a primary, or from our own file at start: it was accepted
     /// once and must not be refused now.
     pub fn is_replayed(self) -> bool {
-        let replayed = raw::REDISMODULE_CTX_FLAGS_REPLICATED | raw::REDISMODULE_CTX_FLAGS_LOADING;
+        let replayed = api::CTX_FLAGS_REPLICATED | api::CTX_FLAGS_LOADING;
         // SAFETY: `ctx` is the context of a command that is under way for `'a`.
-        let flags = unsafe { raw::RedisModule_GetContextFlags.unwrap()(self.ctx) };
-        flags as u32 & replayed != 0
+        let flags = unsafe { api::GetContextFlags(self.ctx) };
+        flags & replayed != 0
     }
 }
 
@@ -72,11 +72,7 @@ impl<'a> Call<'a> {
     /// # Safety
     ///
     /// The arguments are those of a command callback, and `'a` ends with it.
-    pub unsafe fn new(
-        ctx: *mut raw::RedisModuleCtx,
-        strings: *mut *mut raw::RedisModuleString,
-        count: usize,
-    ) -> Self {
+    pub unsafe fn new(ctx: *mut api::Ctx, strings: *mut *mut api::String, count: usize) -> Self {
         // SAFETY: the engine passes `count` valid strings, which live as long as the command.
         let strings = unsafe { slice::from_raw_parts(strings, count) };
         Self { ctx, strings }
@@ -113,7 +109,7 @@ impl<'a> Call<'a> {
     pub fn random<const N: usize>(&self) -> [u8; N] {
         let mut bytes = [0; N];
         // SAFETY: writes `N` bytes into an array of `N`.
-        unsafe { raw::RedisModule_GetRandomBytes.unwrap()(bytes.as_mut_ptr(), N) };
+        unsafe { api::GetRandomBytes(bytes.as_mut_ptr(), N) };
         bytes
     }
 
@@ -132,18 +128,14 @@ impl<'a> Call<'a> {
     pub fn make_room(&self, bytes: u64) -> Result<(), Refusal> {
         // SAFETY: the section name is a C string; the data is freed below, and only read between.
         let (limit, used) = unsafe {
-            let info = raw::RedisModule_GetServerInfo.unwrap()(self.ctx, c"memory".as_ptr());
+            let info = api::GetServerInfo(self.ctx, c"memory".as_ptr());
             let read = |field: &CStr| {
                 let mut error = 0;
-                let value = raw::RedisModule_ServerInfoGetFieldUnsigned.unwrap()(
-                    info,
-                    field.as_ptr(),
-                    &mut error,
-                );
+                let value = api::ServerInfoGetFieldUnsigned(info, field.as_ptr(), &mut error);
                 if error == 0 { value } else { 0 }
             };
             let found = (read(c"maxmemory"), read(c"used_memory"));
-            raw::RedisModule_FreeServerInfo.unwrap()(self.ctx, info);
+            api::FreeServerInfo(self.ctx, info);
             found
         };
         // Where keys may be evicted, only what could never fit is refused.
@@ -156,20 +148,19 @@ impl<'a> Call<'a> {
 
     fn may_evict(&self) -> bool {
         // SAFETY: `ctx` is the context of this command.
-        let flags = unsafe { raw::RedisModule_GetContextFlags.unwrap()(self.ctx) };
-        flags as u32 & raw::REDISMODULE_CTX_FLAGS_EVICT != 0
+        let flags = unsafe { api::GetContextFlags(self.ctx) };
+        flags & api::CTX_FLAGS_EVICT != 0
     }
 
     /// Opens the key that a word names. One at a time: the borrow makes sure.
     pub fn key(&mut self, word: usize, access: Access) -> Key<'_> {
         let mode = match access {
-            Access::Read => raw::REDISMODULE_READ,
-            Access::Write => raw::REDISMODULE_READ | raw::REDISMODULE_WRITE,
+            Access::Read => api::READ,
+            Access::Write => api::READ | api::WRITE,
         };
         // SAFETY: context and key name belong to this command.
-        let key =
-            unsafe { raw::RedisModule_OpenKey.unwrap()(self.ctx, self.strings[word], mode as i32) };
-        Key { key: key.cast(), call: PhantomData }
+        let key = unsafe { api::OpenKey(self.ctx, self.strings[word], mode) };
+        Key { key, call: PhantomData }
     }
 
     /// Sends a command to replicas and to the append-only file in place of this one: the key that
@@ -183,7 +174,7 @@ impl<'a> Call<'a> {
         let items = &self.strings[items];
         // SAFETY: the format announces a string, a number, and a vector with its length.
         unsafe {
-            raw::RedisModule_Replicate.unwrap()(
+            api::Replicate()(
                 self.ctx,
                 command.as_ptr(),
                 c"slv".as_ptr(),
@@ -201,7 +192,7 @@ impl<'a> Call<'a> {
         let words = &self.strings[1..];
         // SAFETY: the format announces a vector with its length, a C string and a number.
         unsafe {
-            raw::RedisModule_Replicate.unwrap()(
+            api::Replicate()(
                 self.ctx,
                 command.as_ptr(),
                 c"vcl".as_ptr(),
@@ -223,21 +214,21 @@ impl<'a> Call<'a> {
                 .split_ascii_whitespace()
                 .map(|word| {
                     let start = word.as_ptr().cast::<c_char>();
-                    raw::RedisModule_CreateString.unwrap()(self.ctx, start, word.len())
+                    api::CreateString(self.ctx, start, word.len())
                 })
                 .collect();
             self.replicate_strings(command, &strings);
             for string in strings {
-                raw::RedisModule_FreeString.unwrap()(self.ctx, string);
+                api::FreeString(self.ctx, string);
             }
         }
     }
 
     /// Sends a command: the key that word 1 names, and strings of the engine.
-    fn replicate_strings(&self, command: &CStr, strings: &[*mut raw::RedisModuleString]) {
+    fn replicate_strings(&self, command: &CStr, strings: &[*mut api::String]) {
         // SAFETY: the format announces a string, and a vector with its length.
         unsafe {
-            raw::RedisModule_Replicate.unwrap()(
+            api::Replicate()(
                 self.ctx,
                 command.as_ptr(),
                 c"sv".as_ptr(),
@@ -251,19 +242,14 @@ impl<'a> Call<'a> {
     /// Sends this very command to replicas and to the append-only file.
     pub fn replicate_verbatim(&self) {
         // SAFETY: `ctx` is the context of this command.
-        unsafe { raw::RedisModule_ReplicateVerbatim.unwrap()(self.ctx) };
+        unsafe { api::ReplicateVerbatim(self.ctx) };
     }
 
     /// Tells subscribers what happened to the key that word 1 names.
     pub fn notify(&self, event: &CStr) {
         // SAFETY: context and key name belong to this command.
         unsafe {
-            raw::RedisModule_NotifyKeyspaceEvent.unwrap()(
-                self.ctx,
-                raw::REDISMODULE_NOTIFY_MODULE,
-                event.as_ptr(),
-                self.strings[1],
-            );
+            api::NotifyKeyspaceEvent(self.ctx, api::NOTIFY_MODULE, event.as_ptr(), self.strings[1]);
         }
     }
 }
@@ -271,7 +257,7 @@ impl<'a> Call<'a> {
 /// An open key; closed when dropped.
 pub struct Key<'c> {
     /// Null when a key opened for reading does not exist.
-    key: *mut raw::RedisModuleKey,
+    key: *mut api::Key,
     call: PhantomData<&'c mut ()>,
 }
 
@@ -283,11 +269,11 @@ impl Key<'_> {
         // else holds it while this key is open.
         unsafe {
             // Asked first, because it is the only question in the usual case.
-            let kind = raw::RedisModule_ModuleTypeGetType.unwrap()(self.key);
+            let kind = api::ModuleTypeGetType(self.key);
             if kind.is_null() || kind != register::data_type() {
                 return if self.exists() { Err(Refusal::WRONG_TYPE) } else { Ok(None) };
             }
-            let value = raw::RedisModule_ModuleTypeGetValue.unwrap()(self.key);
+            let value = api::ModuleTypeGetValue(self.key);
             Ok(Some(&mut *value.cast::<Value>()))
         }
     }
@@ -298,8 +284,8 @@ impl Key<'_> {
             return false;
         }
         // SAFETY: the key is open.
-        let kind = unsafe { raw::RedisModule_KeyType.unwrap()(self.key) };
-        kind as isize != raw::REDISMODULE_KEYTYPE_EMPTY
+        let kind = unsafe { api::KeyType(self.key) };
+        kind != api::KEYTYPE_EMPTY
     }
 
     /// Stores a value in place of whatever was there; the time to live of a value of ours stays.
@@ -311,16 +297,11 @@ impl Key<'_> {
         // back to the `free` callback. A value that was replaced is given back here.
         unsafe {
             if ours {
-                raw::RedisModule_ModuleTypeReplaceValue.unwrap()(
-                    self.key,
-                    register::data_type(),
-                    value,
-                    &mut old,
-                );
+                api::ModuleTypeReplaceValue(self.key, register::data_type(), value, &mut old);
                 drop(Box::from_raw(old.cast::<Value>()));
             } else {
                 let kind = register::data_type();
-                raw::RedisModule_ModuleTypeSetValue.unwrap()(self.key, kind, value);
+                api::ModuleTypeSetValue(self.key, kind, value);
             }
         }
     }
@@ -330,7 +311,7 @@ impl Drop for Key<'_> {
     fn drop(&mut self) {
         if !self.key.is_null() {
             // SAFETY: opened by `Call::key` and not closed since.
-            unsafe { raw::RedisModule_CloseKey.unwrap()(self.key) };
+            unsafe { api::CloseKey(self.key) };
         }
     }
 }
@@ -338,11 +319,11 @@ impl Drop for Key<'_> {
 /// The server's clock, as it was when the command, script or transaction began where the engine
 /// keeps that.
 pub fn now() -> Time {
-    // SAFETY: both take nothing; the second is present in every supported engine.
+    // SAFETY: both take nothing.
     let millis = unsafe {
-        match raw::RedisModule_CachedMicroseconds {
+        match api::CachedMicroseconds() {
             Some(microseconds) => microseconds() / 1000,
-            None => raw::RedisModule_Milliseconds.unwrap()(),
+            None => api::Milliseconds(),
         }
     };
     Time::from_millis(u64::try_from(millis).unwrap_or(0))
@@ -353,11 +334,11 @@ pub fn now() -> Time {
 /// # Safety
 ///
 /// `string` is valid, and stays so for `'a`.
-unsafe fn bytes_of<'a>(string: *const raw::RedisModuleString) -> &'a [u8] {
+unsafe fn bytes_of<'a>(string: *const api::String) -> &'a [u8] {
     let mut length = 0;
     // SAFETY: the caller vouches for the string; the engine gives its start and length.
     unsafe {
-        let start = raw::RedisModule_StringPtrLen.unwrap()(string, &mut length);
+        let start = api::StringPtrLen(string, &mut length);
         slice::from_raw_parts(start.cast::<u8>(), length)
     }
 }

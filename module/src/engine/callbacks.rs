@@ -9,8 +9,7 @@ use std::ptr::null_mut;
 use std::slice;
 use std::sync::atomic::Ordering;
 
-use valkey_module::raw;
-
+use super::api;
 use super::call::Call;
 use super::ready;
 use super::register;
@@ -22,15 +21,8 @@ use crate::object::Value;
 use crate::persist::{self, Record};
 use crate::{config, metrics};
 
-/// What the engine calls for a command.
-pub type Handler = unsafe extern "C" fn(
-    *mut raw::RedisModuleCtx,
-    *mut *mut raw::RedisModuleString,
-    c_int,
-) -> c_int;
-
-const OK: c_int = raw::REDISMODULE_OK as c_int;
-const ERR: c_int = raw::REDISMODULE_ERR as c_int;
+const OK: c_int = api::OK;
+const ERR: c_int = api::ERR;
 
 /// Runs `body`; if it panics, counts that and gives `otherwise`.
 fn fence<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
@@ -48,15 +40,13 @@ fn fence<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
 #[unsafe(no_mangle)]
 #[allow(non_snake_case)]
 pub unsafe extern "C" fn RedisModule_OnLoad(
-    ctx: *mut raw::RedisModuleCtx,
-    _words: *mut *mut raw::RedisModuleString,
+    ctx: *mut api::Ctx,
+    _words: *mut *mut api::String,
     count: c_int,
 ) -> c_int {
-    const VERSION: c_int = 1;
     // SAFETY: `ctx` comes from the engine. Nothing is allocated before the interface is there.
     unsafe {
-        let interface = raw::REDISMODULE_APIVER_1 as c_int;
-        if raw::Export_RedisModule_Init(ctx, c"lately".as_ptr(), VERSION, interface) != OK {
+        if api::load(ctx).is_err() {
             return ERR;
         }
         fence(ERR, || match load(ctx, count) {
@@ -69,24 +59,25 @@ pub unsafe extern "C" fn RedisModule_OnLoad(
     }
 }
 
-unsafe fn load(ctx: *mut raw::RedisModuleCtx, words: c_int) -> Result<(), &'static CStr> {
-    // SAFETY: `ctx` is the context of the load callback, and the interface is initialized.
+unsafe fn load(ctx: *mut api::Ctx, words: c_int) -> Result<(), &'static CStr> {
+    const NAME: &CStr = c"lately";
+    const VERSION: c_int = 1;
+    // SAFETY: `ctx` is the context of the load callback, and the interface is there.
     unsafe {
-        // Copied first: the names are mutable statics.
-        let (settings, allocation) = (raw::RedisModule_LoadConfigs, raw::RedisModule_TryAlloc);
-        if settings.is_none() || allocation.is_none() {
-            return Err(c"lately needs Redis 7.0 or Valkey");
+        if api::IsModuleNameBusy(NAME.as_ptr()) != 0 {
+            return Err(c"a module named lately is loaded already");
         }
+        api::SetModuleAttribs(ctx, NAME.as_ptr(), VERSION, api::APIVER_1);
         if words > 0 {
             return Err(c"lately takes no arguments: set lately.* in the configuration instead");
         }
         register::register_type(ctx).map_err(|_| c"the type lately-rs is taken")?;
         // Failing reads come back as errors. We keep no state outside of keys that an answer depends
         // on, so that databases may be swapped and slots be moved under us.
-        let options = raw::REDISMODULE_OPTIONS_HANDLE_IO_ERRORS
-            | raw::REDISMODULE_OPTIONS_HANDLE_REPL_ASYNC_LOAD
-            | atomic_slot_migration(ctx);
-        raw::RedisModule_SetModuleOptions.unwrap()(ctx, options as c_int);
+        let options = api::OPTIONS_HANDLE_IO_ERRORS
+            | api::OPTIONS_HANDLE_REPL_ASYNC_LOAD
+            | atomic_slot_migration();
+        api::SetModuleOptions(ctx, options);
         register::register_settings(ctx).map_err(|_| c"a setting of lately was refused")?;
         register::register_category(ctx);
         for entry in commands::LATELY {
@@ -103,39 +94,30 @@ unsafe fn load(ctx: *mut raw::RedisModuleCtx, words: c_int) -> Result<(), &'stat
             }
         }
         ready::rehearse(ctx, Help::DOC.name);
-        raw::RedisModule_RegisterInfoFunc.unwrap()(ctx, Some(info));
+        api::RegisterInfoFunc(ctx, info);
     }
     Ok(())
 }
 
 /// The option with which Valkey lets a module's keys take part in slot migration; nothing where the
 /// engine is not Valkey, because there the bit may come to mean something else.
-unsafe fn atomic_slot_migration(ctx: *mut raw::RedisModuleCtx) -> u32 {
-    let mut found: *mut c_void = null_mut();
-    let name = c"ValkeyModule_GetModuleOptionsAll".as_ptr();
-    // SAFETY: the interface is initialized; the lookup writes one pointer, which is called only if
-    // it was found, as what Valkey documents it to be.
-    unsafe {
-        let Some(lookup) = raw::RedisModule_GetApi else { return 0 };
-        if ctx.is_null() || lookup(name, (&raw mut found).cast()) != OK || found.is_null() {
-            return 0;
-        }
-        let all: unsafe extern "C" fn() -> c_int = std::mem::transmute(found);
-        all() as u32 & raw::VALKEYMODULE_OPTIONS_HANDLE_ATOMIC_SLOT_MIGRATION
-    }
+fn atomic_slot_migration() -> c_int {
+    // SAFETY: it takes nothing.
+    let known = api::GetModuleOptionsAll().map_or(0, |all| unsafe { all() });
+    known & api::OPTIONS_HANDLE_ATOMIC_SLOT_MIGRATION
 }
 
-unsafe fn log(ctx: *mut raw::RedisModuleCtx, level: &CStr, message: &CStr) {
+unsafe fn log(ctx: *mut api::Ctx, level: &CStr, message: &CStr) {
     // SAFETY: C strings, and a format that takes one.
     unsafe {
-        raw::RedisModule_Log.unwrap()(ctx, level.as_ptr(), c"%s".as_ptr(), message.as_ptr());
+        api::Log()(ctx, level.as_ptr(), c"%s".as_ptr(), message.as_ptr());
     }
 }
 
 /// A command.
 pub unsafe extern "C" fn run<C: Command>(
-    ctx: *mut raw::RedisModuleCtx,
-    words: *mut *mut raw::RedisModuleString,
+    ctx: *mut api::Ctx,
+    words: *mut *mut api::String,
     count: c_int,
 ) -> c_int {
     let outcome = fence(None, || {
@@ -173,23 +155,19 @@ fn give(value: Value) -> *mut c_void {
 }
 
 /// Reads a value from a dump or a full synchronization.
-pub unsafe extern "C" fn rdb_load(io: *mut raw::RedisModuleIO, version: c_int) -> *mut c_void {
+pub unsafe extern "C" fn rdb_load(io: *mut api::IO, version: c_int) -> *mut c_void {
     // SAFETY: `io` is the engine's, for the time of this call; so for the next two.
     fence(null_mut(), || unsafe { streams::load(io, version) }.map_or(null_mut(), give))
 }
 
 /// Writes a value into a dump or a full synchronization.
-pub unsafe extern "C" fn rdb_save(io: *mut raw::RedisModuleIO, value: *mut c_void) {
+pub unsafe extern "C" fn rdb_save(io: *mut api::IO, value: *mut c_void) {
     // SAFETY: as above, and the value is ours.
     fence((), || unsafe { streams::save(io, borrow(value)) });
 }
 
 /// Writes a value as commands that make it again.
-pub unsafe extern "C" fn aof_rewrite(
-    io: *mut raw::RedisModuleIO,
-    key: *mut raw::RedisModuleString,
-    value: *mut c_void,
-) {
+pub unsafe extern "C" fn aof_rewrite(io: *mut api::IO, key: *mut api::String, value: *mut c_void) {
     // SAFETY: as above.
     fence((), || unsafe { streams::rewrite(io, key, borrow(value)) });
 }
@@ -201,7 +179,7 @@ pub unsafe extern "C" fn mem_usage(value: *const c_void) -> usize {
 }
 
 /// Everything that distinguishes a value from others.
-pub unsafe extern "C" fn digest(digest: *mut raw::RedisModuleDigest, value: *mut c_void) {
+pub unsafe extern "C" fn digest(digest: *mut api::Digest, value: *mut c_void) {
     fence((), || {
         // SAFETY: the value is ours, `digest` the engine's.
         unsafe {
@@ -210,8 +188,8 @@ pub unsafe extern "C" fn digest(digest: *mut raw::RedisModuleDigest, value: *mut
                 Value::Arriving(part) => part.clone(),
             };
             let start = bytes.as_ptr().cast::<c_char>();
-            raw::RedisModule_DigestAddStringBuffer.unwrap()(digest, start, bytes.len());
-            raw::RedisModule_DigestEndSequence.unwrap()(digest);
+            api::DigestAddStringBuffer(digest, start, bytes.len());
+            api::DigestEndSequence(digest);
         }
     });
 }
@@ -223,10 +201,7 @@ pub unsafe extern "C" fn free(value: *mut c_void) {
 }
 
 /// How much work it is to free a value: giving pages back is what takes time.
-pub unsafe extern "C" fn free_effort(
-    _key: *mut raw::RedisModuleString,
-    value: *const c_void,
-) -> usize {
+pub unsafe extern "C" fn free_effort(_key: *mut api::String, value: *const c_void) -> usize {
     const PAGE: usize = 4096;
     // SAFETY: the value is ours.
     fence(1, || 1 + unsafe { borrow(value) }.memory_bytes() / PAGE)
@@ -234,8 +209,8 @@ pub unsafe extern "C" fn free_effort(
 
 /// Copies a value for `COPY`.
 pub unsafe extern "C" fn copy(
-    _from: *mut raw::RedisModuleString,
-    _to: *mut raw::RedisModuleString,
+    _from: *mut api::String,
+    _to: *mut api::String,
     value: *const c_void,
 ) -> *mut c_void {
     // SAFETY: the value is ours.
@@ -248,14 +223,14 @@ pub unsafe extern "C" fn copy(
 /// Moves a value to where memory is less scattered. Only the small block that the engine holds: the
 /// rest of a filter is a handful of large blocks, which allocators place page by page.
 pub unsafe extern "C" fn defrag(
-    ctx: *mut raw::RedisModuleDefragCtx,
-    _key: *mut raw::RedisModuleString,
+    ctx: *mut api::DefragCtx,
+    _key: *mut api::String,
     value: *mut *mut c_void,
 ) -> c_int {
     // SAFETY: the engine moves the bytes of the block and frees the old one, or answers null. A
     // `Value` does not point into itself, so that it may be moved like any Rust value.
     unsafe {
-        let moved = raw::RedisModule_DefragAlloc.map_or(null_mut(), |move_to| move_to(ctx, *value));
+        let moved = api::DefragAlloc(ctx, *value);
         if !moved.is_null() {
             *value = moved;
         }
@@ -264,12 +239,18 @@ pub unsafe extern "C" fn defrag(
 }
 
 /// Our section of `INFO`.
-unsafe extern "C" fn info(ctx: *mut raw::RedisModuleInfoCtx, _crash: c_int) {
+unsafe extern "C" fn info(ctx: *mut api::InfoCtx, _crash: c_int) {
     // SAFETY: `ctx` is the engine's; names are C strings.
     fence((), || unsafe {
-        if raw::RedisModule_InfoAddSection.unwrap()(ctx, c"".as_ptr()) == OK {
+        if api::InfoAddSection(ctx, c"".as_ptr()) == OK {
             for (name, value) in metrics::all() {
-                raw::RedisModule_InfoAddFieldULongLong.unwrap()(ctx, name.as_ptr(), value);
+                api::InfoAddFieldULongLong(ctx, name.as_ptr(), value);
+            }
+        }
+        #[cfg(debug_assertions)]
+        if api::InfoAddSection(ctx, c"interface".as_ptr()) == OK {
+            for (name, calls) in api::calls() {
+                api::InfoAddFieldULongLong(ctx, name.as_ptr(), calls);
             }
         }
     });
@@ -286,7 +267,7 @@ pub unsafe extern "C" fn set_number(
     _name: *const c_char,
     value: i64,
     private: *mut c_void,
-    _error: *mut *mut raw::RedisModuleString,
+    _error: *mut *mut api::String,
 ) -> c_int {
     // SAFETY: as above.
     unsafe { &*private.cast::<Number>() }.set(value);
@@ -304,7 +285,7 @@ pub unsafe extern "C" fn set_switch(
     _name: *const c_char,
     value: c_int,
     private: *mut c_void,
-    _error: *mut *mut raw::RedisModuleString,
+    _error: *mut *mut api::String,
 ) -> c_int {
     // SAFETY: as above.
     unsafe { &*private.cast::<Switch>() }.set(value != 0);
@@ -312,10 +293,7 @@ pub unsafe extern "C" fn set_switch(
 }
 
 /// Shows a setting that is words.
-pub unsafe extern "C" fn get_text(
-    _name: *const c_char,
-    private: *mut c_void,
-) -> *mut raw::RedisModuleString {
+pub unsafe extern "C" fn get_text(_name: *const c_char, private: *mut c_void) -> *mut api::String {
     // SAFETY: as above. The engine reads the string and leaves it to us.
     unsafe { &*private.cast::<Text>() }.shown.load(Ordering::Relaxed).cast()
 }
@@ -323,18 +301,18 @@ pub unsafe extern "C" fn get_text(
 /// Changes a setting that is words.
 pub unsafe extern "C" fn set_text(
     _name: *const c_char,
-    value: *mut raw::RedisModuleString,
+    value: *mut api::String,
     private: *mut c_void,
-    error: *mut *mut raw::RedisModuleString,
+    error: *mut *mut api::String,
 ) -> c_int {
     // SAFETY: as above; `value` is a string of the engine, `error` a place for one, which it frees.
     fence(ERR, || unsafe {
         let text = &*private.cast::<Text>();
         let mut length = 0;
-        let start = raw::RedisModule_StringPtrLen.unwrap()(value, &mut length);
+        let start = api::StringPtrLen(value, &mut length);
         let make = |bytes: &[u8]| {
             let start = bytes.as_ptr().cast::<c_char>();
-            raw::RedisModule_CreateString.unwrap()(null_mut(), start, bytes.len())
+            api::CreateString(null_mut(), start, bytes.len())
         };
         let words = slice::from_raw_parts(start.cast::<u8>(), length);
         if let Err(refusal) = text.set(words) {
@@ -343,7 +321,7 @@ pub unsafe extern "C" fn set_text(
         }
         let old = text.shown.swap(make(words).cast(), Ordering::Relaxed);
         if !old.is_null() {
-            raw::RedisModule_FreeString.unwrap()(null_mut(), old.cast());
+            api::FreeString(null_mut(), old.cast());
         }
         OK
     })

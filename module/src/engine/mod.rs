@@ -2,6 +2,7 @@
 //!
 //! | File | What |
 //! |---|---|
+//! | `api` | the part of the interface that we use, as the engine has it |
 //! | `callbacks` | every function the engine calls, each a call into safe code behind `catch_unwind` |
 //! | `call` | one command under way: its words, its keys, what it replicates; and the clock |
 //! | `ahead` | memory that is asked for before its key is opened |
@@ -13,6 +14,7 @@
 
 mod ahead;
 mod allocator;
+mod api;
 mod call;
 mod callbacks;
 mod ready;

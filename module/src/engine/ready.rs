@@ -10,12 +10,11 @@ use std::ffi::CStr;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
-use valkey_module::raw;
-
+use super::api;
 use super::reply::Reply;
 
 /// For 0 and for 1; null where there is none.
-static READY: [AtomicPtr<raw::RedisModuleCallReply>; 2] =
+static READY: [AtomicPtr<api::CallReply>; 2] =
     [AtomicPtr::new(null_mut()), AtomicPtr::new(null_mut())];
 
 /// What the module asks itself for, if it does.
@@ -28,17 +27,17 @@ const NOTHING: u8 = 2;
 /// # Safety
 ///
 /// `ctx` is the context of the load callback, and the command is registered.
-pub unsafe fn rehearse(ctx: *mut raw::RedisModuleCtx, command: &CStr) {
+pub unsafe fn rehearse(ctx: *mut api::Ctx, command: &CStr) {
     for (number, ready) in (0..).zip(&READY) {
         REHEARSED.store(number, Ordering::Relaxed);
         // SAFETY: the format announces no words. The answer is ours, and stays for as long as the
         // module: nothing manages the memory of this context.
         unsafe {
-            let answer = raw::RedisModule_Call.unwrap()(ctx, command.as_ptr(), c"".as_ptr());
+            let answer = api::Call()(ctx, command.as_ptr(), c"".as_ptr());
             if is_only(answer, number.into()) {
                 ready.store(answer, Ordering::Relaxed);
             } else if !answer.is_null() {
-                raw::RedisModule_FreeCallReply.unwrap()(answer);
+                api::FreeCallReply(answer);
             }
         }
     }
@@ -58,14 +57,10 @@ pub fn rehearsed() -> Option<Reply> {
 /// # Safety
 ///
 /// `ctx` is the context of a command under way.
-pub unsafe fn send(ctx: *mut raw::RedisModuleCtx, answer: bool) -> bool {
+pub unsafe fn send(ctx: *mut api::Ctx, answer: bool) -> bool {
     let ready = READY[usize::from(answer)].load(Ordering::Relaxed);
     // SAFETY: the caller vouches for `ctx`; the answer is one of the engine's, never freed.
-    unsafe {
-        !ready.is_null()
-            && raw::RedisModule_ReplyWithCallReply.unwrap()(ctx, ready)
-                == raw::REDISMODULE_OK as i32
-    }
+    unsafe { !ready.is_null() && api::ReplyWithCallReply(ctx, ready) == api::OK }
 }
 
 /// Whether this is an array of one number.
@@ -73,17 +68,16 @@ pub unsafe fn send(ctx: *mut raw::RedisModuleCtx, answer: bool) -> bool {
 /// # Safety
 ///
 /// `answer` is null or an answer of the engine.
-unsafe fn is_only(answer: *mut raw::RedisModuleCallReply, number: i64) -> bool {
+unsafe fn is_only(answer: *mut api::CallReply, number: i64) -> bool {
     // SAFETY: null has no type; an array of length one has a first element, which belongs to it.
     unsafe {
-        let is =
-            |answer, kind: isize| raw::RedisModule_CallReplyType.unwrap()(answer) as isize == kind;
-        if answer.is_null() || !is(answer, raw::REDISMODULE_REPLY_ARRAY) {
+        let is = |answer, kind| api::CallReplyType(answer) == kind;
+        if answer.is_null() || !is(answer, api::REPLY_ARRAY) {
             return false;
         }
-        let first = raw::RedisModule_CallReplyArrayElement.unwrap()(answer, 0);
-        raw::RedisModule_CallReplyLength.unwrap()(answer) == 1
-            && is(first, raw::REDISMODULE_REPLY_INTEGER)
-            && raw::RedisModule_CallReplyInteger.unwrap()(first) == number
+        let first = api::CallReplyArrayElement(answer, 0);
+        api::CallReplyLength(answer) == 1
+            && is(first, api::REPLY_INTEGER)
+            && api::CallReplyInteger(first) == number
     }
 }

@@ -7,9 +7,8 @@ use std::mem::zeroed;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use valkey_module::raw;
-
-use super::callbacks::{self, Handler};
+use super::api;
+use super::callbacks;
 use crate::commands::Command;
 use crate::docs::{Arg, Doc, Keys, Kind};
 use crate::{config, persist};
@@ -18,7 +17,7 @@ use crate::{config, persist};
 pub struct Entry {
     /// What it tells about itself.
     pub doc: &'static Doc,
-    handler: Handler,
+    handler: api::CmdFunc,
 }
 
 /// The entry of a command.
@@ -32,10 +31,10 @@ const TYPE_NAME: &CStr = c"lately-rs";
 /// The category of our commands in access lists, where the engine lets us add one.
 const CATEGORY: &CStr = c"lately";
 
-static DATA_TYPE: AtomicPtr<raw::RedisModuleType> = AtomicPtr::new(null_mut());
+static DATA_TYPE: AtomicPtr<api::Type> = AtomicPtr::new(null_mut());
 
 /// The engine's handle of our type.
-pub fn data_type() -> *mut raw::RedisModuleType {
+pub fn data_type() -> *mut api::Type {
     DATA_TYPE.load(Ordering::Relaxed)
 }
 
@@ -44,7 +43,7 @@ pub fn data_type() -> *mut raw::RedisModuleType {
 pub struct Rejected;
 
 fn accepted(status: c_int) -> Result<(), Rejected> {
-    if status as isize == raw::REDISMODULE_OK { Ok(()) } else { Err(Rejected) }
+    if status == api::OK { Ok(()) } else { Err(Rejected) }
 }
 
 /// Registers the type of our values.
@@ -52,10 +51,10 @@ fn accepted(status: c_int) -> Result<(), Rejected> {
 /// # Safety
 ///
 /// `ctx` is the context of the load callback, and the API is initialized. So for all below.
-pub unsafe fn register_type(ctx: *mut raw::RedisModuleCtx) -> Result<(), Rejected> {
+pub unsafe fn register_type(ctx: *mut api::Ctx) -> Result<(), Rejected> {
     // SAFETY: all callbacks left null are optional.
-    let mut methods: raw::RedisModuleTypeMethods = unsafe { zeroed() };
-    methods.version = raw::REDISMODULE_TYPE_METHOD_VERSION.into();
+    let mut methods: api::TypeMethods = unsafe { zeroed() };
+    methods.version = api::TYPE_METHOD_VERSION;
     methods.rdb_load = Some(callbacks::rdb_load);
     methods.rdb_save = Some(callbacks::rdb_save);
     methods.aof_rewrite = Some(callbacks::aof_rewrite);
@@ -67,62 +66,57 @@ pub unsafe fn register_type(ctx: *mut raw::RedisModuleCtx) -> Result<(), Rejecte
     methods.defrag = Some(callbacks::defrag);
     // SAFETY: the caller vouches for `ctx`; the engine copies `methods`.
     let data_type = unsafe {
-        raw::RedisModule_CreateDataType.ok_or(Rejected)?(
-            ctx,
-            TYPE_NAME.as_ptr(),
-            persist::RECORD_VERSION,
-            &mut methods,
-        )
+        api::CreateDataType(ctx, TYPE_NAME.as_ptr(), persist::RECORD_VERSION, &mut methods)
     };
     DATA_TYPE.store(data_type, Ordering::Relaxed);
     if data_type.is_null() { Err(Rejected) } else { Ok(()) }
 }
 
 /// Registers the settings and takes what the configuration file says about them.
-pub unsafe fn register_settings(ctx: *mut raw::RedisModuleCtx) -> Result<(), Rejected> {
+pub unsafe fn register_settings(ctx: *mut api::Ctx) -> Result<(), Rejected> {
     // SAFETY: the caller vouches for `ctx`; names and defaults are static, and so are the settings
     // that come back to the callbacks as private data.
     unsafe {
         for number in config::NUMBERS {
-            let memory = if number.is_memory { raw::REDISMODULE_CONFIG_MEMORY } else { 0 };
-            accepted(raw::RedisModule_RegisterNumericConfig.ok_or(Rejected)?(
+            let memory = if number.is_memory { api::CONFIG_MEMORY } else { 0 };
+            accepted(api::RegisterNumericConfig(
                 ctx,
                 number.name.as_ptr(),
                 number.default,
                 memory,
                 number.range.0,
                 number.range.1,
-                Some(callbacks::get_number),
-                Some(callbacks::set_number),
+                callbacks::get_number,
+                callbacks::set_number,
                 None,
                 private(number),
             ))?;
         }
         for text in config::TEXTS {
-            accepted(raw::RedisModule_RegisterStringConfig.ok_or(Rejected)?(
+            accepted(api::RegisterStringConfig(
                 ctx,
                 text.name.as_ptr(),
                 text.default.as_ptr(),
-                raw::REDISMODULE_CONFIG_DEFAULT,
-                Some(callbacks::get_text),
-                Some(callbacks::set_text),
+                api::CONFIG_DEFAULT,
+                callbacks::get_text,
+                callbacks::set_text,
                 None,
                 private(text),
             ))?;
         }
         for switch in config::SWITCHES {
-            accepted(raw::RedisModule_RegisterBoolConfig.ok_or(Rejected)?(
+            accepted(api::RegisterBoolConfig(
                 ctx,
                 switch.name.as_ptr(),
                 switch.default.into(),
-                raw::REDISMODULE_CONFIG_IMMUTABLE,
-                Some(callbacks::get_switch),
-                Some(callbacks::set_switch),
+                api::CONFIG_IMMUTABLE,
+                callbacks::get_switch,
+                callbacks::set_switch,
                 None,
                 private(switch),
             ))?;
         }
-        accepted(raw::RedisModule_LoadConfigs.ok_or(Rejected)?(ctx))
+        accepted(api::LoadConfigs(ctx))
     }
 }
 
@@ -131,10 +125,7 @@ fn private<T>(setting: &'static T) -> *mut c_void {
 }
 
 /// Registers one command with all that is known about it.
-pub unsafe fn register_command(
-    ctx: *mut raw::RedisModuleCtx,
-    entry: &Entry,
-) -> Result<(), Rejected> {
+pub unsafe fn register_command(ctx: *mut api::Ctx, entry: &Entry) -> Result<(), Rejected> {
     let Doc { name, summary, complexity, arity, effect, keys, args } = entry.doc;
     let last = match keys {
         Keys::None => (0, 0),
@@ -145,25 +136,25 @@ pub unsafe fn register_command(
     // SAFETY: the caller vouches for `ctx`; all names are C strings, and the engine copies what it
     // keeps of the description before `specifications` and `arguments` are dropped.
     unsafe {
-        accepted(raw::RedisModule_CreateCommand.ok_or(Rejected)?(
+        accepted(api::CreateCommand(
             ctx,
             name.as_ptr(),
-            Some(entry.handler),
+            entry.handler,
             effect.flags().as_ptr(),
             first,
             last.0,
             last.1,
         ))?;
-        let command = raw::RedisModule_GetCommand.ok_or(Rejected)?(ctx, name.as_ptr());
+        let command = api::GetCommand(ctx, name.as_ptr());
         let specifications = key_specifications(entry.doc);
         let arguments = Arguments::of(args);
-        let version = raw::RedisModuleCommandInfoVersion {
-            version: 1,
-            sizeof_historyentry: size_of::<raw::RedisModuleCommandHistoryEntry>(),
-            sizeof_keyspec: size_of::<raw::RedisModuleCommandKeySpec>(),
-            sizeof_arg: size_of::<raw::RedisModuleCommandArg>(),
+        let version = api::CommandInfoVersion {
+            version: api::COMMAND_INFO_VERSION,
+            sizeof_historyentry: size_of::<api::CommandHistoryEntry>(),
+            sizeof_keyspec: size_of::<api::CommandKeySpec>(),
+            sizeof_arg: size_of::<api::CommandArg>(),
         };
-        let info = raw::RedisModuleCommandInfo {
+        let info = api::CommandInfo {
             version: &version,
             summary: summary.as_ptr(),
             complexity: complexity.as_ptr(),
@@ -174,12 +165,12 @@ pub unsafe fn register_command(
             key_specs: specifications.as_ptr().cast_mut(),
             args: arguments.list.as_ptr().cast_mut(),
         };
-        accepted(raw::RedisModule_SetCommandInfo.ok_or(Rejected)?(command, &info))?;
+        accepted(api::SetCommandInfo(command, &info))?;
 
         // Engines before 7.2 derive the categories from the flags.
-        if let Some(set_categories) = raw::RedisModule_SetCommandACLCategories {
+        if let Some(set_categories) = api::SetCommandACLCategories() {
             let mut categories = effect.categories().to_bytes().to_vec();
-            if let Some(_ours) = raw::RedisModule_AddACLCategory {
+            if let Some(_ours) = api::AddACLCategory() {
                 categories.push(b' ');
                 categories.extend_from_slice(CATEGORY.to_bytes());
             }
@@ -194,29 +185,23 @@ pub unsafe fn register_command(
 const SINCE: &CStr = c"0.1.0";
 
 /// Adds our category to access lists, where the engine has such a thing.
-pub unsafe fn register_category(ctx: *mut raw::RedisModuleCtx) {
+pub unsafe fn register_category(ctx: *mut api::Ctx) {
     // SAFETY: the caller vouches for `ctx`. Being refused costs nothing but the category's name.
     unsafe {
-        if let Some(add) = raw::RedisModule_AddACLCategory {
+        if let Some(add) = api::AddACLCategory() {
             add(ctx, CATEGORY.as_ptr());
         }
     }
 }
 
-fn key_specifications(doc: &Doc) -> Vec<raw::RedisModuleCommandKeySpec> {
+fn key_specifications(doc: &Doc) -> Vec<api::CommandKeySpec> {
     use crate::docs::Effect;
     let first = match doc.effect {
-        Effect::Read | Effect::ReadAll | Effect::Nothing => {
-            raw::REDISMODULE_CMD_KEY_RO | raw::REDISMODULE_CMD_KEY_ACCESS
-        }
-        Effect::Write => {
-            raw::REDISMODULE_CMD_KEY_RW
-                | raw::REDISMODULE_CMD_KEY_ACCESS
-                | raw::REDISMODULE_CMD_KEY_UPDATE
-        }
-        Effect::WriteAll => raw::REDISMODULE_CMD_KEY_RW | raw::REDISMODULE_CMD_KEY_UPDATE,
+        Effect::Read | Effect::ReadAll | Effect::Nothing => api::CMD_KEY_RO | api::CMD_KEY_ACCESS,
+        Effect::Write => api::CMD_KEY_RW | api::CMD_KEY_ACCESS | api::CMD_KEY_UPDATE,
+        Effect::WriteAll => api::CMD_KEY_RW | api::CMD_KEY_UPDATE,
     };
-    let sources = raw::REDISMODULE_CMD_KEY_RO | raw::REDISMODULE_CMD_KEY_ACCESS;
+    let sources = api::CMD_KEY_RO | api::CMD_KEY_ACCESS;
     let mut list = match doc.keys {
         Keys::None => vec![],
         Keys::First => vec![key_range(first, 1, 0)],
@@ -228,24 +213,20 @@ fn key_specifications(doc: &Doc) -> Vec<raw::RedisModuleCommandKeySpec> {
 }
 
 /// Keys from the word at `first` to the word `last` further on, or to the end if that is -1.
-fn key_range(flags: u32, first: c_int, last: c_int) -> raw::RedisModuleCommandKeySpec {
+fn key_range(flags: u64, first: c_int, last: c_int) -> api::CommandKeySpec {
     // SAFETY: plain data; what matters is set below.
-    let mut spec: raw::RedisModuleCommandKeySpec = unsafe { zeroed() };
-    spec.flags = flags.into();
-    spec.begin_search_type = raw::RedisModuleKeySpecBeginSearchType_REDISMODULE_KSPEC_BS_INDEX;
-    spec.bs.index.pos = first;
-    spec.find_keys_type = raw::RedisModuleKeySpecFindKeysType_REDISMODULE_KSPEC_FK_RANGE;
-    // SAFETY: a plain union; the type above says which part of it is read.
-    let range = unsafe { &mut spec.fk.range };
-    range.lastkey = last;
-    range.keystep = 1;
-    range.limit = 0;
+    let mut spec: api::CommandKeySpec = unsafe { zeroed() };
+    spec.flags = flags;
+    spec.begin_search_type = api::KSPEC_BS_INDEX;
+    spec.bs.index = first;
+    spec.find_keys_type = api::KSPEC_FK_RANGE;
+    spec.fk.range = api::KeyRange { lastkey: last, keystep: 1, limit: 0 };
     spec
 }
 
 /// Arguments as the engine wants them: lists that end with zeros, pointing at further lists.
 struct Arguments {
-    list: Vec<raw::RedisModuleCommandArg>,
+    list: Vec<api::CommandArg>,
     /// Kept alive for the pointers in `list`.
     _parts: Vec<Arguments>,
 }
@@ -256,35 +237,24 @@ impl Arguments {
         let mut parts = Vec::new();
         for arg in args {
             // SAFETY: plain data; null pointers mean nothing was said.
-            let mut one: raw::RedisModuleCommandArg = unsafe { zeroed() };
+            let mut one: api::CommandArg = unsafe { zeroed() };
             one.name = arg.name.as_ptr();
             one.token = arg.token.map_or(null(), CStr::as_ptr);
             one.key_spec_index = -1;
-            one.flags = (if arg.optional { raw::REDISMODULE_CMD_ARG_OPTIONAL } else { 0 }
-                | if arg.multiple { raw::REDISMODULE_CMD_ARG_MULTIPLE } else { 0 })
-                as c_int;
-            use raw::{
-                RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_BLOCK as BLOCK,
-                RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_DOUBLE as DOUBLE,
-                RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_INTEGER as INTEGER,
-                RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_KEY as KEY,
-                RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_ONEOF as ONE_OF,
-                RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_PURE_TOKEN as TOKEN,
-                RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_STRING as STRING,
-                RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_UNIX_TIME as MOMENT,
-            };
+            one.flags = if arg.optional { api::CMD_ARG_OPTIONAL } else { 0 }
+                | if arg.multiple { api::CMD_ARG_MULTIPLE } else { 0 };
             one.type_ = match arg.kind {
                 Kind::Key(place) => {
                     one.key_spec_index = place;
-                    KEY
+                    api::ARG_TYPE_KEY
                 }
-                Kind::Bytes => STRING,
-                Kind::Integer => INTEGER,
-                Kind::Fraction => DOUBLE,
-                Kind::Moment => MOMENT,
-                Kind::Token => TOKEN,
-                Kind::OneOf(_) => ONE_OF,
-                Kind::Block(_) => BLOCK,
+                Kind::Bytes => api::ARG_TYPE_STRING,
+                Kind::Integer => api::ARG_TYPE_INTEGER,
+                Kind::Fraction => api::ARG_TYPE_DOUBLE,
+                Kind::Moment => api::ARG_TYPE_UNIX_TIME,
+                Kind::Token => api::ARG_TYPE_PURE_TOKEN,
+                Kind::OneOf(_) => api::ARG_TYPE_ONEOF,
+                Kind::Block(_) => api::ARG_TYPE_BLOCK,
             };
             if let Kind::OneOf(inner) | Kind::Block(inner) = arg.kind {
                 let inner = Arguments::of(inner);

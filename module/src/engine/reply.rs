@@ -6,8 +6,7 @@
 use std::borrow::Cow;
 use std::ffi::{CString, c_char, c_long};
 
-use valkey_module::raw;
-
+use super::api;
 use crate::answers::Answers;
 
 /// What a command answers. RESP3 types fall back to their RESP2 forms for clients that speak that.
@@ -99,43 +98,43 @@ impl From<lately::Error> for Refusal {
 /// # Safety
 ///
 /// `ctx` is the context of a command under way.
-pub unsafe fn send(ctx: *mut raw::RedisModuleCtx, reply: &Reply) {
+pub unsafe fn send(ctx: *mut api::Ctx, reply: &Reply) {
     // SAFETY: the caller vouches for `ctx`; buffers are passed with their lengths and copied. These
     // functions exist in every engine that `on_load` accepts.
     unsafe {
         match reply {
             Reply::Done => {
-                raw::RedisModule_ReplyWithSimpleString.unwrap()(ctx, c"OK".as_ptr());
+                api::ReplyWithSimpleString(ctx, c"OK".as_ptr());
             }
             Reply::Int(number) => {
-                raw::RedisModule_ReplyWithLongLong.unwrap()(ctx, *number);
+                api::ReplyWithLongLong(ctx, *number);
             }
             Reply::Bool(yes) => {
-                raw::RedisModule_ReplyWithBool.unwrap()(ctx, (*yes).into());
+                api::ReplyWithBool(ctx, (*yes).into());
             }
             Reply::Double(number) => {
-                raw::RedisModule_ReplyWithDouble.unwrap()(ctx, *number);
+                api::ReplyWithDouble(ctx, *number);
             }
             Reply::Text(text) => send_bytes(ctx, text.as_bytes()),
             Reply::Bytes(bytes) => send_bytes(ctx, bytes),
             Reply::Null => {
-                raw::RedisModule_ReplyWithNull.unwrap()(ctx);
+                api::ReplyWithNull(ctx);
             }
             Reply::Answers(answers) => {
                 let answers = answers.as_slice();
-                raw::RedisModule_ReplyWithArray.unwrap()(ctx, answers.len() as c_long);
+                api::ReplyWithArray(ctx, answers.len() as c_long);
                 for &answer in answers {
-                    raw::RedisModule_ReplyWithLongLong.unwrap()(ctx, answer.into());
+                    api::ReplyWithLongLong(ctx, answer.into());
                 }
             }
             Reply::Array(replies) => {
-                raw::RedisModule_ReplyWithArray.unwrap()(ctx, replies.len() as c_long);
+                api::ReplyWithArray(ctx, replies.len() as c_long);
                 for reply in replies {
                     send(ctx, reply);
                 }
             }
             Reply::Map(fields) => {
-                raw::RedisModule_ReplyWithMap.unwrap()(ctx, fields.len() as c_long);
+                api::ReplyWithMap(ctx, fields.len() as c_long);
                 for (name, reply) in fields {
                     send_bytes(ctx, name.as_bytes());
                     send(ctx, reply);
@@ -145,14 +144,14 @@ pub unsafe fn send(ctx: *mut raw::RedisModuleCtx, reply: &Reply) {
                 // Line ends would break the protocol, NUL the C string.
                 let line = refusal.text().replace(['\r', '\n', '\0'], " ");
                 let line = CString::new(line).expect("NUL was replaced");
-                raw::RedisModule_ReplyWithError.unwrap()(ctx, line.as_ptr());
+                api::ReplyWithError(ctx, line.as_ptr());
             }
         }
     }
 }
 
-unsafe fn send_bytes(ctx: *mut raw::RedisModuleCtx, bytes: &[u8]) {
+unsafe fn send_bytes(ctx: *mut api::Ctx, bytes: &[u8]) {
     let start = bytes.as_ptr().cast::<c_char>();
     // SAFETY: as in `send`.
-    unsafe { raw::RedisModule_ReplyWithStringBuffer.unwrap()(ctx, start, bytes.len()) };
+    unsafe { api::ReplyWithStringBuffer(ctx, start, bytes.len()) };
 }

@@ -6,8 +6,7 @@
 use std::ffi::{CString, c_char, c_int};
 use std::slice;
 
-use valkey_module::raw;
-
+use super::api;
 use crate::object::Value;
 use crate::persist::{self, Record};
 
@@ -20,7 +19,7 @@ const ARRIVING: u64 = 1;
 /// # Safety
 ///
 /// `io` comes from the engine, for the time of this call. So for all below.
-pub unsafe fn load(io: *mut raw::RedisModuleIO, version: c_int) -> Option<Value> {
+pub unsafe fn load(io: *mut api::IO, version: c_int) -> Option<Value> {
     let value = if version > persist::RECORD_VERSION {
         Err(format!("written by a newer lately (record version {version}); upgrade"))
     } else {
@@ -32,28 +31,28 @@ pub unsafe fn load(io: *mut raw::RedisModuleIO, version: c_int) -> Option<Value>
             let problem = CString::new(problem.as_str()).unwrap_or_default();
             let (level, format) = (c"warning".as_ptr(), c"lately: %s".as_ptr());
             // SAFETY: as above, with a format that takes one C string.
-            unsafe { raw::RedisModule_LogIOError.unwrap()(io, level, format, problem.as_ptr()) };
+            unsafe { api::LogIOError()(io, level, format, problem.as_ptr()) };
         })
         .ok()
 }
 
-unsafe fn read(io: *mut raw::RedisModuleIO) -> Result<Value, String> {
+unsafe fn read(io: *mut api::IO) -> Result<Value, String> {
     let short = || "the data ends too early".to_owned();
     // SAFETY: after every read the engine says whether that failed; a buffer it gave is ours.
     unsafe {
-        let failed = || raw::RedisModule_IsIOError.unwrap()(io) != 0;
+        let failed = || api::IsIOError(io) != 0;
         let number = || {
-            let number = raw::RedisModule_LoadUnsigned.unwrap()(io);
+            let number = api::LoadUnsigned(io);
             if failed() { Err(short()) } else { Ok(number) }
         };
         let bytes = || {
             let mut length = 0;
-            let start = raw::RedisModule_LoadStringBuffer.unwrap()(io, &mut length);
+            let start = api::LoadStringBuffer(io, &mut length);
             if start.is_null() || failed() {
                 return Err(short());
             }
             let bytes = slice::from_raw_parts(start.cast::<u8>(), length).to_vec();
-            raw::RedisModule_Free.unwrap()(start.cast());
+            api::Free(start.cast());
             Ok(bytes)
         };
         match number()? {
@@ -72,12 +71,12 @@ unsafe fn read(io: *mut raw::RedisModuleIO) -> Result<Value, String> {
 }
 
 /// Writes a value.
-pub unsafe fn save(io: *mut raw::RedisModuleIO, value: &Value) {
+pub unsafe fn save(io: *mut api::IO, value: &Value) {
     // SAFETY: the caller vouches for `io`; the engine copies the bytes.
     unsafe {
-        let number = |number| raw::RedisModule_SaveUnsigned.unwrap()(io, number);
+        let number = |number| api::SaveUnsigned(io, number);
         let bytes = |bytes: &[u8]| {
-            raw::RedisModule_SaveStringBuffer.unwrap()(io, start(bytes), bytes.len());
+            api::SaveStringBuffer(io, start(bytes), bytes.len());
         };
         match value {
             Value::Filter(stored) => {
@@ -95,14 +94,10 @@ pub unsafe fn save(io: *mut raw::RedisModuleIO, value: &Value) {
 }
 
 /// Writes a value as a command that makes it again.
-pub unsafe fn rewrite(
-    io: *mut raw::RedisModuleIO,
-    key: *mut raw::RedisModuleString,
-    value: &Value,
-) {
+pub unsafe fn rewrite(io: *mut api::IO, key: *mut api::String, value: &Value) {
     // SAFETY: the caller vouches for `io` and `key`; each format announces what follows it.
     unsafe {
-        let emit = raw::RedisModule_EmitAOF.unwrap();
+        let emit = api::EmitAOF();
         match value {
             Value::Filter(stored) => {
                 let record = Record::of(stored);
