@@ -3,6 +3,8 @@
 //! Parameters, snapshots and goals come from users and files, so they give a [`Result`]; broken
 //! promises between our own parts panic. Every message says what was found and what to do about it.
 
+use crate::window::{Span, Time};
+
 /// Why a parameter, a goal or a snapshot was refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -57,6 +59,25 @@ pub enum Error {
         asked: u64,
         /// How often the key was counted.
         found: u64,
+    },
+
+    /// The moment of an insertion is further ahead than is believed. Nothing was changed. Correct
+    /// it, or allow more with [`max_ahead`](crate::Builder::max_ahead); if it is right and an
+    /// earlier one was wrong, set the clock back.
+    #[error(
+        "the moment {} is {} ahead of {of}, and at most {limit} are believed; nothing was changed; \
+         correct it (moments are milliseconds), or allow more (max_ahead)",
+        moment.millis(), ahead.rounded()
+    )]
+    TooFarAhead {
+        /// The moment.
+        moment: Time,
+        /// How far ahead it is.
+        ahead: Span,
+        /// Of what: the clock, or the latest moment seen.
+        of: &'static str,
+        /// How far ahead a moment is believed.
+        limit: Span,
     },
 
     /// Two filters were to be combined that were not built alike; build both with the same

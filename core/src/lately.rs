@@ -1,10 +1,14 @@
 //! The type everyone meets first: say the window and the error, then insert keys.
 
+use std::sync::Arc;
+
 use crate::catalog;
+use crate::clock::{Clock, SystemClock};
 use crate::codec;
 use crate::error::Error;
 use crate::filter::{Filter, Promise};
 use crate::hash::{Hashing, Seed};
+use crate::horizon::{Horizon, Lookout};
 use crate::memory::Memory;
 use crate::plan::{Goal, Limit, Plan};
 use crate::rate::ErrorRate;
@@ -28,6 +32,7 @@ use crate::window::{Slack, Span, Time, Window};
 pub struct Lately {
     hashing: Hashing,
     filter: Box<dyn Filter>,
+    lookout: Lookout,
 }
 
 impl Lately {
@@ -49,7 +54,8 @@ impl Lately {
     /// The filter in a snapshot that [`save`](Self::save) made, in this or an older release.
     pub fn open(snapshot: &[u8]) -> Result<Self, Error> {
         let (filter, hashing) = codec::open(snapshot)?;
-        Ok(Self { hashing, filter })
+        let lookout = Lookout::new(Horizon::of(filter.blueprint().promise().window, None));
+        Ok(Self { hashing, filter, lookout })
     }
 
     /// Everything needed to go on later, or elsewhere.
@@ -59,17 +65,54 @@ impl Lately {
 
     /// Records a sighting; `true` if the key was not in the window. For windows by count.
     pub fn insert(&mut self, key: impl AsRef<[u8]>) -> bool {
-        self.insert_at(key, Time::ZERO)
+        self.filter.insert_hash(self.hashing.hash(key.as_ref()), Time::ZERO)
     }
 
     /// Records a sighting at a moment; `true` if the key was not in the window.
-    pub fn insert_at(&mut self, key: impl AsRef<[u8]>, now: Time) -> bool {
-        self.filter.insert_hash(self.hashing.hash(key.as_ref()), now)
+    ///
+    /// A moment before the latest counts as the latest. One that is too far ahead is an error and
+    /// changes nothing: see [`max_ahead`](Builder::max_ahead).
+    ///
+    /// ```
+    /// use lately::{Error, Lately, Time};
+    ///
+    /// let mut seen = Lately::within("10m".parse()?).build()?;
+    /// assert!(seen.insert_at("click 17", Time::from_millis(1_700_000_000_000))?);
+    /// // Microseconds by mistake.
+    /// let wrong = seen.insert_at("click 18", Time::from_millis(1_700_000_000_000_000));
+    /// assert!(matches!(wrong, Err(Error::TooFarAhead { .. })));
+    /// assert!(!seen.insert_at("click 17", Time::from_millis(1_700_000_000_001))?);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn insert_at(&mut self, key: impl AsRef<[u8]>, now: Time) -> Result<bool, Error> {
+        self.lookout.check(now, || self.filter.clock())?;
+        Ok(self.filter.insert_hash(self.hashing.hash(key.as_ref()), now))
     }
 
     /// Like [`insert_at`](Self::insert_at), but a repeat does not start the key's window anew.
-    pub fn insert_new_at(&mut self, key: impl AsRef<[u8]>, now: Time) -> bool {
-        self.filter.insert_new_hash(self.hashing.hash(key.as_ref()), now)
+    pub fn insert_new_at(&mut self, key: impl AsRef<[u8]>, now: Time) -> Result<bool, Error> {
+        self.lookout.check(now, || self.filter.clock())?;
+        Ok(self.filter.insert_new_hash(self.hashing.hash(key.as_ref()), now))
+    }
+
+    /// The latest moment of any insertion into a window by time, if there was one.
+    pub fn clock(&self) -> Option<Time> {
+        self.filter.clock()
+    }
+
+    /// Sets the clock back to `now` if it is later: the remedy for a moment that was wrong. What is
+    /// in the window stays in it, for one more window at most.
+    pub fn turn_back(&mut self, now: Time) {
+        self.filter_mut().turn_back(now);
+    }
+
+    /// The same with another limit to how far ahead a moment is believed, as
+    /// [`max_ahead`](Builder::max_ahead) says, and another clock: for filters that were
+    /// [opened](Self::open), since both are no part of a snapshot.
+    pub fn believing(self, max_ahead: Span, clock: impl Clock + 'static) -> Self {
+        let horizon = Horizon::of(self.promise().window, Some(max_ahead));
+        let lookout = Lookout::with_clock(horizon, Arc::new(clock));
+        Self { lookout, ..self }
     }
 
     /// Whether the key is in the window. For windows by count.
@@ -122,7 +165,7 @@ impl Lately {
     /// one, or multiplied by it.
     pub fn empty_alike(&self) -> Result<Self, Error> {
         let filter = self.filter.blueprint().build(self.hashing.structure_seed())?;
-        Ok(Self { hashing: self.hashing, filter })
+        Ok(Self { hashing: self.hashing, filter, lookout: self.lookout.clone() })
     }
 
     fn check_hashing(&self, other: &Lately) -> Result<(), Error> {
@@ -155,6 +198,8 @@ impl Lately {
 
     /// The structure itself, over hashes, to change.
     pub fn filter_mut(&mut self) -> &mut dyn Filter {
+        // Its clock may be set back.
+        self.lookout.forget();
         &mut *self.filter
     }
 }
@@ -171,11 +216,14 @@ pub struct Builder {
     goal: Goal,
     hashing: Hashing,
     structure: Option<String>,
+    max_ahead: Option<Span>,
+    clock: Arc<dyn Clock>,
 }
 
 impl From<Goal> for Builder {
     fn from(goal: Goal) -> Self {
-        Self { goal, hashing: Hashing::default(), structure: None }
+        let clock = Arc::new(SystemClock);
+        Self { goal, hashing: Hashing::default(), structure: None, max_ahead: None, clock }
     }
 }
 
@@ -244,6 +292,23 @@ impl Builder {
         self
     }
 
+    /// So far ahead of the [`clock`](Self::clock) may the moment of an insertion be; one that is
+    /// further is refused, lest a single wrong moment spoil the window. Without it, as far as the
+    /// window reaches back, or an hour if that is more; [`Span::LONGEST`] believes everything.
+    pub fn max_ahead(mut self, span: Span) -> Self {
+        self.max_ahead = Some(span);
+        self
+    }
+
+    /// The clock that moments may be ahead of; without it, that of the machine. Only a moment
+    /// that may be too far ahead makes anyone look at it. With [`NoClock`](crate::NoClock) the
+    /// latest moment seen counts instead: then answers are the same on every machine, but the
+    /// first moment is believed, and a gap longer than `max_ahead` is not.
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+
     /// The plan that [`build`](Self::build) will carry out.
     pub fn plan(&self) -> Result<Plan, Error> {
         match &self.structure {
@@ -255,6 +320,8 @@ impl Builder {
     /// Allocates the filter.
     pub fn build(&self) -> Result<Lately, Error> {
         let filter = self.plan()?.blueprint.build(self.hashing.structure_seed())?;
-        Ok(Lately { hashing: self.hashing, filter })
+        let horizon = Horizon::of(filter.blueprint().promise().window, self.max_ahead);
+        let lookout = Lookout::with_clock(horizon, Arc::clone(&self.clock));
+        Ok(Lately { hashing: self.hashing, filter, lookout })
     }
 }

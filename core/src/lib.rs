@@ -1,7 +1,9 @@
 #![doc = include_str!("../README.md")]
 
 mod blueprint;
+mod clock;
 mod error;
+mod horizon;
 mod lately;
 mod memory;
 mod rate;
@@ -23,11 +25,13 @@ pub mod spectral;
 pub mod split_block;
 
 pub use blueprint::{Blueprint, Structure, Unfit};
+pub use clock::{Clock, NoClock, SystemClock};
 pub use error::Error;
 pub use filter::{
     Age, Aging, Counting, Deadlines, Filter, Membership, Mistakes, Promise, Removing,
 };
 pub use hash::{Hashing, Seed};
+pub use horizon::{Horizon, Lookout};
 pub use lately::{Builder, Lately};
 pub use memory::Memory;
 pub use rate::ErrorRate;

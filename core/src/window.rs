@@ -72,8 +72,9 @@ impl fmt::Display for Slack {
 
 /// A moment, in milliseconds since an epoch of the caller's choice.
 ///
-/// The library never reads a clock: every operation is told the time. A moment earlier than one
-/// already seen is taken as the latest seen, so nothing stored is forgotten early.
+/// Structures never read a clock: every operation is told the time. A moment earlier than one
+/// already seen is taken as the latest seen, so nothing stored is forgotten early. At the door one
+/// that is too far ahead is refused: see [`Horizon`](crate::Horizon).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Time(u64);
 
@@ -89,6 +90,11 @@ impl Time {
     /// Milliseconds since the epoch.
     pub const fn millis(self) -> u64 {
         self.0
+    }
+
+    /// The moment that is so much later; the last one of all if there is none.
+    pub const fn after(self, span: Span) -> Self {
+        Self(self.0.saturating_add(span.0))
     }
 
     /// The span from `earlier` to this moment; nothing if `earlier` is later.
@@ -111,6 +117,9 @@ impl Time {
 pub struct Span(u64);
 
 impl Span {
+    /// The longest: longer than all time.
+    pub const LONGEST: Span = Span(u64::MAX);
+
     /// A span of this many milliseconds.
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis)
@@ -119,6 +128,19 @@ impl Span {
     /// Its length in milliseconds.
     pub const fn millis(self) -> u64 {
         self.0
+    }
+
+    /// Its length in whole units, of the largest of which it has two at least: for people.
+    ///
+    /// ```
+    /// use lately::Span;
+    ///
+    /// assert_eq!(Span::from_millis(7_200_001).rounded().to_string(), "2h");
+    /// ```
+    pub fn rounded(self) -> Self {
+        let units = UNITS.iter().rev().map(|&(_, unit)| unit);
+        let unit = units.into_iter().find(|unit| self.0 / 2 >= *unit).unwrap_or(1);
+        Self(self.0 - self.0 % unit)
     }
 }
 

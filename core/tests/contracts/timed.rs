@@ -77,12 +77,12 @@ pub fn forgets_when_idle(subject: &Subject) {
 pub fn turns_back(subject: &Subject) {
     let (span, slack) = span_and_slack(subject);
     let (mut hits, mut trials) = (0, 0);
-    let backs = [0, 1, span / 2, span, span + slack + 1, 100 * span, u64::MAX];
+    let backs = [u64::MAX, 1, 0, span / 2, span, span + slack + 1, 100 * span];
     for (seed, back) in (1..).zip(backs) {
         let TurnedBack { mut filter, now, kept, .. } = TurnedBack::new(subject, seed, back);
-        let gone = now + span + slack + 1;
+        let gone = now.saturating_add(span + slack + 1);
         for &(key, moment) in &kept {
-            let last = Time::from_millis(moment + span);
+            let last = Time::from_millis(moment.saturating_add(span));
             let found = filter.contains_hash(hash(seed, key), last);
             assert!(found, "{}: set back by {back} ms, forgot a key", subject.label);
             hits += u64::from(filter.contains_hash(hash(seed, key), Time::from_millis(gone)));
@@ -100,10 +100,9 @@ pub fn turns_back(subject: &Subject) {
     assert_rate_at_most(hits, trials, subject.promise.false_positives, 1e-9);
     let (mut hits, mut trials) = (0, 0);
     for (seed, back) in (1..).zip(backs) {
-        let TurnedBack { mut filter, mut oracle, mut lost, now, rest, .. } =
+        let TurnedBack { mut filter, mut oracle, mut lost, rest, .. } =
             TurnedBack::new(subject, seed, back);
-        for (key, after) in rest.take(ITEMS / 2) {
-            let later = now.saturating_add_signed(after);
+        for (key, later) in rest.take(ITEMS / 2) {
             let age = oracle.age(key, later);
             oracle.insert(key, later);
             let seen = !filter.insert_hash(hash(seed, key), Time::from_millis(later));
@@ -135,21 +134,22 @@ struct TurnedBack {
     kept: Vec<(u64, u64)>,
     /// What had left it.
     lost: HashSet<u64>,
-    /// What is still to come, and how long after the stream was interrupted.
-    rest: Box<dyn Iterator<Item = (u64, i64)>>,
+    /// What is still to come, as if it had begun there.
+    rest: Box<dyn Iterator<Item = (u64, u64)>>,
 }
 
 impl TurnedBack {
     fn new(subject: &Subject, seed: u64, back: u64) -> Self {
         let (span, slack) = span_and_slack(subject);
         let mut streams = named::timed(span, slack, seed);
-        let (_, mut items) = streams.swap_remove(seed as usize % streams.len());
+        // Among others the one with moments that are wrong, and each with another way back.
+        let (_, mut items) = streams.swap_remove(16 * seed as usize % streams.len());
         let mut filter = (subject.build)(seed);
         filter.turn_back(Time::ZERO);
         assert_eq!(filter.clock(), None, "{}: nothing was inserted", subject.label);
         let mut oracle = Within::new(span);
         let (mut latest, mut interrupted) = (0, 0);
-        for (key, now) in items.by_ref().take(ITEMS / 4) {
+        for (key, now) in items.by_ref().take(ITEMS / 4 + 1) {
             oracle.insert(key, now);
             filter.insert_hash(hash(seed, key), Time::from_millis(now));
             (latest, interrupted) = (latest.max(now), now);
@@ -157,14 +157,18 @@ impl TurnedBack {
         let lost: HashSet<u64> =
             oracle.iter(latest).filter(|&(_, age)| age > span).map(|(key, _)| key).collect();
         let now = latest.saturating_sub(back);
-        for (told, clock) in [(latest + 1, latest), (now, now)] {
+        for (told, clock) in [(latest.saturating_add(1), latest), (now, now)] {
             filter.turn_back(Time::from_millis(told));
             assert_eq!(filter.clock(), Some(Time::from_millis(clock)), "{}", subject.label);
         }
         oracle.turn_back(now);
         let kept = oracle.iter(now).filter(|(key, _)| !lost.contains(key));
         let kept = kept.map(|(key, age)| (key, now - age)).collect();
-        let rest = Box::new(items.map(move |(key, now)| (key, now as i64 - interrupted as i64)));
+        let moved = move |at: u64| match at.checked_sub(interrupted) {
+            Some(after) => now.saturating_add(after),
+            None => now.saturating_sub(interrupted - at),
+        };
+        let rest = Box::new(items.map(move |(key, at)| (key, moved(at))));
         Self { filter, oracle, now, kept, lost, rest }
     }
 }

@@ -96,6 +96,31 @@ where
     clock.map(move |now_ms| now_ms.saturating_sub(random.below(back_ms.saturating_add(1))))
 }
 
+/// The times of `clock`, but every so often one that is wrong: ahead by at least a day, at most by
+/// all time, as when microseconds are taken for milliseconds or a machine believes in another
+/// century.
+///
+/// # Panics
+///
+/// If `every` is 0.
+pub fn wild_moments<C>(clock: C, every: u64, seed: u64) -> impl Iterator<Item = u64> + Clone + Send
+where
+    C: Iterator<Item = u64> + Clone + Send,
+{
+    assert!(every > 0, "at least one of so many is wrong");
+    let mut random = SplitMix64::new(derive(seed, "wild moments"));
+    clock.zip(1_u64..).map(move |(now_ms, step)| {
+        if !step.is_multiple_of(every) {
+            return now_ms;
+        }
+        match random.below(3) {
+            0 => now_ms.max(DAY_MS).saturating_mul(1000),
+            1 => now_ms.saturating_add(DAY_MS << random.below(36)),
+            _ => u64::MAX,
+        }
+    })
+}
+
 /// A clock that stands still.
 pub fn frozen_time(now_ms: u64) -> impl Iterator<Item = u64> + Clone + Send {
     std::iter::repeat(now_ms)
@@ -109,6 +134,7 @@ where
     clock.map(move |now_ms| start_ms + now_ms)
 }
 
+const DAY_MS: u64 = 86_400_000;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 const NANOS_PER_MILLISECOND: u64 = 1_000_000;
 
@@ -162,6 +188,22 @@ mod tests {
         assert!(times.windows(2).filter(|pair| pair[1] < pair[0]).count() > 1000);
         let lags: Vec<u64> = straight.zip(&times).map(|(right, now)| right - now).collect();
         assert_eq!((lags.iter().min(), lags.iter().max()), (Some(&0), Some(&20)));
+    }
+
+    #[test]
+    fn wild_moments_are_a_day_ahead_at_least_and_all_others_are_right() {
+        let straight = starting_at(1_700_000_000_000, steady(1000)).take(10_000);
+        let (mut wrong, mut farthest) = (0, 0);
+        for (step, (right, told)) in (1..).zip(straight.clone().zip(wild_moments(straight, 7, 1))) {
+            if step % 7 == 0 {
+                assert!(told - right >= DAY_MS);
+                wrong += 1;
+                farthest = farthest.max(told);
+            } else {
+                assert_eq!(told, right);
+            }
+        }
+        assert_eq!((wrong, farthest), (10_000 / 7, u64::MAX));
     }
 
     #[test]

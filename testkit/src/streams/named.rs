@@ -137,6 +137,9 @@ pub fn timed(span_ms: u64, slack_ms: u64, seed: u64) -> Vec<(&'static str, Timed
     let leaps = clocks::time_going_back(now.clone(), 2 * (span_ms + slack_ms), seed);
     let swinging_jitter = clocks::time_going_back(swings.clone(), span_ms.div_ceil(10), seed);
 
+    // Rare, since nothing comes after the end of all time.
+    let wild = clocks::wild_moments(now.clone(), 5_000, seed);
+
     let at_borders = Borders { span_ms, slack_ms, seed };
     vec![
         ("steady", at_borders.repeat(now.clone())),
@@ -155,6 +158,7 @@ pub fn timed(span_ms: u64, slack_ms: u64, seed: u64) -> Vec<(&'static str, Timed
         ("rate-swings-going-back", at_borders.repeat(swinging_jitter)),
         ("frozen-time", at_borders.repeat(clocks::frozen_time(NOW_MS))),
         ("frozen-time-zero", at_borders.repeat(clocks::frozen_time(0))),
+        ("wild-moments", at_borders.repeat(wild)),
     ]
 }
 
@@ -253,6 +257,7 @@ mod tests {
         ("rate-swings-going-back", 0xc26d_60e5_694d_2e76),
         ("frozen-time", 0xe574_dac5_a445_3f99),
         ("frozen-time-zero", 0xac3e_2084_8434_8a81),
+        ("wild-moments", 0x36e2_96a2_569f_1d32),
     ];
 
     fn digest(words: impl Iterator<Item = u64>) -> u64 {
