@@ -3,6 +3,7 @@
 use lately::{Filter, Lately, Time};
 
 use crate::input::Records;
+#[cfg(feature = "redis")]
 use crate::remote::Remote;
 use crate::stats::About;
 
@@ -20,6 +21,7 @@ pub(crate) enum Seen {
     /// In this process.
     Here(Lately),
     /// In a server, where many share it.
+    #[cfg(feature = "redis")]
     There(Box<Remote>),
 }
 
@@ -52,6 +54,7 @@ impl Judge {
             self.latest = self.latest.max(time);
         }
         match &mut self.seen {
+            #[cfg(feature = "redis")]
             Seen::There(remote) => return remote.judge(hashes, times),
             Seen::Here(seen) => {
                 self.new.resize(hashes.len(), false);
@@ -65,6 +68,7 @@ impl Judge {
     pub(crate) fn here(&self) -> Option<&Lately> {
         match &self.seen {
             Seen::Here(seen) => Some(seen),
+            #[cfg(feature = "redis")]
             Seen::There(_) => None,
         }
     }
@@ -73,6 +77,7 @@ impl Judge {
     pub(crate) fn about(&mut self) -> anyhow::Result<About> {
         match &mut self.seen {
             Seen::Here(seen) => Ok(About::of(seen)),
+            #[cfg(feature = "redis")]
             Seen::There(remote) => remote.about(),
         }
     }

@@ -13,6 +13,7 @@ mod output;
 mod printer;
 mod progress;
 mod records;
+#[cfg(feature = "redis")]
 mod remote;
 mod signals;
 mod state;

@@ -29,10 +29,16 @@ impl Build {
     /// and then everything is built again.
     fn arguments(self) -> &'static [&'static str] {
         match self {
-            Self::Checked => &["--workspace"],
-            Self::Release => {
-                &["--release", "--package", "lately-module", "--package", "lately-cli"]
-            }
+            Self::Checked => &["--workspace", "--features", "lately-cli/redis"],
+            Self::Release => &[
+                "--release",
+                "--package",
+                "lately-module",
+                "--package",
+                "lately-cli",
+                "--features",
+                "lately-cli/redis",
+            ],
         }
     }
 
@@ -76,7 +82,8 @@ impl Engines {
         pytest.args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider", TESTS]);
         succeed(&mut pytest)?;
         let mut client = self.told(Command::new("cargo"));
-        succeed(client.args(["test", "--quiet", "--workspace", "--test", "rust_client"]))
+        client.args(["test", "--quiet", "--test", "rust_client"]).args(self.build.arguments());
+        succeed(&mut client)
     }
 
     /// `LATELY.ADD` beside `SET EX NX`, in one alternating run.

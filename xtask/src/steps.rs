@@ -33,7 +33,9 @@ impl Step {
 /// Everything a change must pass.
 pub fn test() -> Result<()> {
     let mut steps = lint_steps();
-    steps.push(cargo("tests", &["test", "--workspace"]));
+    steps.push(cargo("tests", &["test", "--workspace", "--features", "lately-cli/redis"]));
+    steps
+        .push(cargo("without servers", &["test", "--package", "lately-cli", "--test", "unshared"]));
     let servers = Step::new("module on servers", || Engines::prepare(Build::Checked)?.test());
     steps.push(servers.needing(packages::FOR_SERVERS));
     steps.push(Step::new("click log", clicks::verify));
@@ -58,10 +60,23 @@ pub fn golden() -> Result<()> {
 fn lint_steps() -> Vec<Step> {
     vec![
         cargo("format", &["fmt", "--all", "--check"]),
-        cargo("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
+        cargo(
+            "clippy",
+            &[
+                "clippy",
+                "--workspace",
+                "--all-targets",
+                "--features",
+                "lately-cli/redis",
+                "--",
+                "-D",
+                "warnings",
+            ],
+        ),
         Step::new("documents", || {
             let mut command = Command::new("cargo");
             command.args(["doc", "--workspace", "--no-deps", "--document-private-items"]);
+            command.args(["--features", "lately-cli/redis"]);
             succeed(command.env("RUSTDOCFLAGS", "-D warnings"))
         }),
         Step::new("house rules", tidy::check),

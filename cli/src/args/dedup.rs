@@ -8,9 +8,8 @@ use lately::catalog::CATALOG;
 use lately::{Builder, Hashing, Seed, Span};
 
 use super::{Reading, Shared};
-use crate::judge::Repeats;
+use crate::judge::{Repeats, Seen};
 use crate::printer::Show;
-use crate::remote::{self, Remote};
 use crate::wanted::Wanted;
 
 /// Print each line the first time it is seen in the window, and drop its repeats.
@@ -137,18 +136,9 @@ impl Dedup {
     }
 
     /// The filter in a server, if that is asked for.
-    pub(crate) fn remote(&self) -> anyhow::Result<Option<Remote>> {
-        let Some(address) = &self.shared.address else { return Ok(None) };
-        let request = remote::Request {
-            address,
-            shards: self.shared.shards(),
-            patience: self.shared.patience(),
-            goal: self.wanted.goal()?,
-            structure: self.structure.as_deref(),
-            seed: Seed(self.seed),
-            repeats: self.repeats(),
-        };
-        Remote::open(&request).map(Some)
+    pub(crate) fn shared(&self) -> anyhow::Result<Option<Seen>> {
+        let goal = self.wanted.goal()?;
+        self.shared.open(goal, self.structure.as_deref(), Seed(self.seed), self.repeats())
     }
 
     pub(crate) fn hashing(&self) -> Hashing {

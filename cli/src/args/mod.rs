@@ -9,6 +9,7 @@ mod inspect;
 mod join;
 mod plan;
 mod reading;
+#[cfg_attr(not(feature = "redis"), path = "unshared.rs")]
 mod shared;
 mod shell;
 mod sketch;

@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
+use anyhow::anyhow;
 use clap::Args;
-use lately::Span;
+use lately::plan::Goal;
+use lately::{Seed, Span};
 
-use crate::remote::{Address, Shards};
+use crate::judge::{Repeats, Seen};
+use crate::remote::{Address, Remote, Request, Shards};
 
 #[derive(Debug, Args)]
 pub(crate) struct Shared {
@@ -13,7 +16,7 @@ pub(crate) struct Shared {
     /// `redis://[user:password@]host[:port][/database]/key`, or `rediss://`; of a cluster any node
     #[arg(long = "redis", value_name = "URL", help_heading = "Shared filter")]
     #[arg(conflicts_with = "state")]
-    pub(crate) address: Option<Address>,
+    address: Option<String>,
 
     /// Split the filter over this many keys, `key:0` and so on, which a cluster spreads over its
     /// nodes. Windows by time stay as they are; windows by count get some slack, which `--stats`
@@ -30,11 +33,20 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn shards(&self) -> Shards {
-        Shards(self.shards)
-    }
-
-    pub(crate) fn patience(&self) -> Duration {
-        Duration::from_millis(self.patience.millis())
+    /// The filter in the server, made if it is missing; nothing if none is asked for.
+    pub(crate) fn open(
+        &self,
+        goal: Goal,
+        structure: Option<&str>,
+        seed: Seed,
+        repeats: Repeats,
+    ) -> anyhow::Result<Option<Seen>> {
+        let Some(address) = &self.address else { return Ok(None) };
+        // Not while flags are read: whoever complains about a flag repeats it, password and all.
+        let address: &Address = &address.parse().map_err(|why| anyhow!("--redis: {why}"))?;
+        let shards = Shards(self.shards);
+        let patience = Duration::from_millis(self.patience.millis());
+        let request = Request { address, shards, patience, goal, structure, seed, repeats };
+        Remote::open(&request).map(|remote| Some(Seen::There(Box::new(remote))))
     }
 }

@@ -90,8 +90,8 @@ impl Session {
                 let (seen, note) = resume(state.path(), saved, asked)?;
                 (Seen::Here(seen), note)
             }
-            _ => match request.remote()? {
-                Some(remote) => (Seen::There(Box::new(remote)), note),
+            _ => match request.shared()? {
+                Some(shared) => (shared, note),
                 None => (Seen::Here(request.wanted.explain(builder.build())?), note),
             },
         };
