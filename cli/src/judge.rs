@@ -1,6 +1,6 @@
 //! Decides which records are new.
 
-use lately::{Filter, Lately, Time};
+use lately::{Filter, Time, Untyped};
 
 use crate::input::Records;
 #[cfg(feature = "redis")]
@@ -19,7 +19,7 @@ pub(crate) enum Repeats {
 /// Where the filter is.
 pub(crate) enum Seen {
     /// In this process.
-    Here(Lately),
+    Here(Untyped),
     /// In a server, where many share it.
     #[cfg(feature = "redis")]
     There(Box<Remote>),
@@ -65,7 +65,7 @@ impl Judge {
     }
 
     /// The filter, if it is in this process.
-    pub(crate) fn here(&self) -> Option<&Lately> {
+    pub(crate) fn here(&self) -> Option<&Untyped> {
         match &self.seen {
             Seen::Here(seen) => Some(seen),
             #[cfg(feature = "redis")]

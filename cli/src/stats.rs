@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 use std::time::{Duration, Instant};
 
-use lately::{Lately, Memory};
+use lately::{Memory, Untyped};
 use serde::Serialize;
 
 use crate::records::Aside;
@@ -92,7 +92,7 @@ pub(crate) struct About {
 
 impl About {
     /// What there is to tell of a filter in this process.
-    pub(crate) fn of(seen: &Lately) -> Self {
+    pub(crate) fn of(seen: &Untyped) -> Self {
         let promise = seen.promise();
         Self {
             structure: seen.filter().blueprint().structure().to_owned(),

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use anyhow::Context;
 use lately::plan::{Goal, Limit};
 use lately::spectral::{Heavy, Kept};
-use lately::{Builder, Counting, ErrorRate, Lately, Seed, Span, Time, Window};
+use lately::{Builder, Counting, ErrorRate, Seed, Span, Time, Untyped, Window};
 
 use crate::stats::About;
 
@@ -28,7 +28,7 @@ pub(crate) struct Tally {
 
 enum Counter {
     Ever(Layers),
-    Last(Lately),
+    Last(Untyped),
     Within { layers: Layers, span: Span, sightings: VecDeque<Sighting> },
 }
 
@@ -43,7 +43,7 @@ impl Tally {
     /// An empty one, that lists at most `room` keys of those that came at least `floor` times.
     pub(crate) fn new(goal: Goal, seed: Seed, room: u64, floor: u64) -> anyhow::Result<Self> {
         let counter = match goal.window {
-            Window::Last(_) => Counter::Last(Builder::from(goal).seed(seed).build()?),
+            Window::Last(_) => Counter::Last(Builder::<Untyped>::from(goal).seed(seed.0).build()?),
             Window::Ever => Counter::Ever(Layers::new(goal, seed)?),
             Window::Within(span) => {
                 // What leaves the window is taken back.
@@ -160,7 +160,7 @@ struct Layers {
 }
 
 struct Layer {
-    counter: Lately,
+    counter: Untyped,
     /// Different keys in it, and for how many it was made.
     keys: u64,
     capacity: u64,
@@ -190,7 +190,7 @@ impl Layers {
             goal.limit =
                 Limit::Error(ErrorRate::new((rate.get() * share).max(ErrorRate::SMALLEST))?);
         }
-        let counter = Builder::from(goal).seed(self.seed).build();
+        let counter = Builder::<Untyped>::from(goal).seed(self.seed.0).build();
         let counter = counter.context("there are too many different keys for this error")?;
         self.layers.push(Layer { counter, keys: 0, capacity });
         Ok(())
@@ -255,11 +255,11 @@ impl Layers {
     }
 }
 
-fn add(counter: &mut Lately, hash: u64) -> u64 {
+fn add(counter: &mut Untyped, hash: u64) -> u64 {
     let counter = counter.filter_mut().as_counting().expect("built for counting");
     counter.add_hash(hash, 1, Time::ZERO)
 }
 
-fn counting(counter: &Lately) -> &dyn Counting {
+fn counting(counter: &Untyped) -> &dyn Counting {
     counter.filter().counting().expect("built for counting")
 }

@@ -73,8 +73,8 @@ fn sums_and_products_count_exactly() {
         close(ask(&product, &asked), expected(|left, right| left * right));
 
         // The library reads what the command wrote.
-        let opened = lately::Lately::open(&fs::read(&sum).unwrap()).unwrap();
-        assert!(opened.count(format!("{:x}", keys[0])).unwrap() >= count_of(&keys, keys[0]));
+        let opened = lately::Counter::open(&fs::read(&sum).unwrap()).unwrap();
+        assert!(opened.count(format!("{:x}", keys[0])) >= count_of(&keys, keys[0]));
     }
 }
 
@@ -120,7 +120,7 @@ fn what_is_told_of_a_sketch() {
     assert_eq!(json["parameters"]["items"], 1000);
     assert_eq!(json["file_bytes"], fs::metadata(&sketch).unwrap().len());
     // What the command made can be taken back from by a program.
-    let mut opened = lately::Lately::open(&fs::read(&sketch).unwrap()).unwrap();
+    let mut opened = lately::Counter::open(&fs::read(&sketch).unwrap()).unwrap();
     assert_eq!(opened.take_back("a", 1).unwrap(), 1);
 }
 
@@ -191,7 +191,7 @@ fn files_are_replaced_whole_or_not_at_all() {
 fn pipes_and_devices_are_written_to() {
     let flags = ["sketch", "build", "--expected", "100", "-o"];
     let sketch = lately(&[&flags[..], &["-"]].concat(), b"a\na\n").success();
-    assert_eq!(lately::Lately::open(&sketch).unwrap().count("a").unwrap(), 2);
+    assert_eq!(lately::Counter::open(&sketch).unwrap().count("a"), 2);
     assert_eq!(lately(&[&flags[..], &["/dev/null"]].concat(), b"a\n").success(), b"");
     assert!(!fs::metadata("/dev/null").unwrap().is_file());
     let folder = Folder::new("sketch-link");

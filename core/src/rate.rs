@@ -48,6 +48,12 @@ impl ErrorRate {
     }
 }
 
+impl From<ErrorRate> for f64 {
+    fn from(rate: ErrorRate) -> f64 {
+        rate.0
+    }
+}
+
 impl FromStr for ErrorRate {
     type Err = Error;
 

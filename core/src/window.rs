@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::{Duration, SystemTime};
 
 use crate::error::Error;
 use crate::quantity;
@@ -141,6 +142,27 @@ impl Span {
         let units = UNITS.iter().rev().map(|&(_, unit)| unit);
         let unit = units.into_iter().find(|unit| self.0 / 2 >= *unit).unwrap_or(1);
         Self(self.0 - self.0 % unit)
+    }
+}
+
+impl From<SystemTime> for Time {
+    /// Milliseconds since 1970; what is before that is the epoch.
+    fn from(time: SystemTime) -> Self {
+        Time::ZERO.after(time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().into())
+    }
+}
+
+impl From<Duration> for Span {
+    /// In milliseconds; what is shorter than one is one, unless it is nothing.
+    fn from(duration: Duration) -> Self {
+        let millis = duration.as_nanos().div_ceil(1_000_000);
+        Span(u64::try_from(millis).unwrap_or(u64::MAX))
+    }
+}
+
+impl From<Span> for Duration {
+    fn from(span: Span) -> Self {
+        Duration::from_millis(span.0)
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use lately::catalog::CATALOG;
-use lately::{Builder, Hashing, Seed, Span};
+use lately::{Builder, Hashing, Seed, Span, Untyped};
 
 use super::{Reading, Shared};
 use crate::judge::{Repeats, Seen};
@@ -127,8 +127,8 @@ pub(crate) enum Missing {
 
 impl Dedup {
     /// The filter asked for.
-    pub(crate) fn builder(&self) -> anyhow::Result<Builder> {
-        let builder = Builder::from(self.wanted.goal()?).seed(Seed(self.seed));
+    pub(crate) fn builder(&self) -> anyhow::Result<Builder<Untyped>> {
+        let builder = Builder::from(self.wanted.goal()?).seed(self.seed);
         Ok(match &self.structure {
             Some(name) => builder.structure(name),
             None => builder,

@@ -6,7 +6,7 @@ use anyhow::bail;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use lately::plan::Goal;
-use lately::{Builder, Hashing, Seed, Window, quantity};
+use lately::{Builder, Hashing, Seed, Untyped, Window, quantity};
 
 use super::counted::{Accuracy, Watching};
 use super::inspect::Inspect;
@@ -98,7 +98,7 @@ Examples:
     lately sketch build --expected 1M --error 1% --key /user/id -o users.lately events.ndjson";
 
 impl Build {
-    pub(crate) fn builder(&self) -> anyhow::Result<Builder> {
+    pub(crate) fn builder(&self) -> anyhow::Result<Builder<Untyped>> {
         if self.expected.is_none() {
             bail!(
                 "say how many different keys there will be, in this and in all sketches to be added \
@@ -111,7 +111,7 @@ impl Build {
             expected_items: self.expected,
             ..Goal::new(Window::Ever, self.accuracy.limit())
         };
-        Ok(Builder::from(goal).structure(&self.structure).seed(Seed(self.seed)))
+        Ok(Builder::from(goal).structure(&self.structure).seed(self.seed))
     }
 
     pub(crate) fn recipe(&self) -> Recipe {

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use lately::{Lately, Time};
+use lately::{Time, Untyped};
 
 use super::Ended;
 use crate::args::Dedup;
@@ -46,7 +46,7 @@ pub(crate) fn run(request: &Dedup) -> anyhow::Result<Ended> {
 }
 
 /// The filter as it was saved, if it was made with the same options.
-fn resume(path: &Path, saved: Saved, asked: Asked) -> anyhow::Result<(Lately, Note)> {
+fn resume(path: &Path, saved: Saved, asked: Asked) -> anyhow::Result<(Untyped, Note)> {
     let differences = saved.differences(&asked)?;
     if !differences.is_empty() {
         let (path, differences) = (path.display(), differences.join(", "));

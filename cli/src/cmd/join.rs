@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use lately::spectral::bifocal::{Relation, Sample, join_size};
 use lately::spectral::bloomjoin::{Bloomjoin, Candidate, Traffic, verify};
-use lately::{Counting, Hashing, Lately, Memory, Time, codec};
+use lately::{Counter, Hashing, Lately, Memory, Time, codec};
 use serde::Serialize;
 
 use super::Ended;
@@ -52,13 +52,13 @@ fn with_file(request: &Join) -> anyhow::Result<Found> {
     let [here, there] = request.recipes(hashing)?;
     let mut here = Site::new(&request.here, here, &request.watching)?;
     let mut there = Site::new(&request.there, there, &request.watching)?;
-    let builder = Lately::ever().counting().error(request.error).seed(request.seed());
+    let builder = Lately::ever().counting().error(request.error).seed(request.seed().0);
     let builder = builder.expected_items(here.keys.max(there.keys).max(1));
     let (ours, our_sample) = here.count(builder.build()?)?;
     let (theirs, their_sample) = there.count(builder.build()?)?;
     let estimate = join_size(
-        Relation { counter: counting(&ours), sample: &our_sample },
-        Relation { counter: counting(&theirs), sample: &their_sample },
+        Relation { counter: ours.counting(), sample: &our_sample },
+        Relation { counter: theirs.counting(), sample: &their_sample },
     );
     let join = Bloomjoin::new(ours, &theirs.save())?;
     let candidates = here.candidates(&join, request.having)?;
@@ -80,7 +80,7 @@ fn with_sketch(request: &Join) -> anyhow::Result<Found> {
         Bloomjoin::new(ours, &theirs.save()).with_context(|| format!("cannot use {path}"))?;
     let candidates = here.candidates(&join, request.having)?;
     // Our rows are known exactly, which the product does not tell.
-    let rows = |key: &[u8]| theirs.count(key).unwrap_or(u64::MAX);
+    let rows = |key: &[u8]| theirs.count(key);
     let result = verify(&candidates, request.having, rows);
     let traffic = Traffic { filter: join.traffic(&[]).filter, ..Traffic::default() };
     let report = Report::new(&here, &candidates, &result, traffic);
@@ -104,7 +104,7 @@ impl<'a> Site<'a> {
     fn new(path: &Path, recipe: Recipe, watching: &'a Watching) -> anyhow::Result<Self> {
         let path = path.to_owned();
         let mut site = Self { path, recipe, watching, rows: 0, keys: 0, bytes: 0, missing: 0 };
-        let mut seen = Lately::ever().build()?;
+        let mut seen = Lately::ever().build()?.into_untyped();
         let (mut rows, mut keys, mut new) = (0, 0, Vec::new());
         let counts = site.read(|chunk| {
             let hashes = chunk.records.hashes();
@@ -129,12 +129,12 @@ impl<'a> Site<'a> {
     }
 
     /// Counts all keys, and samples them.
-    fn count(&mut self, mut filter: Lately) -> anyhow::Result<(Lately, Sample)> {
+    fn count(&mut self, mut filter: Counter) -> anyhow::Result<(Counter, Sample)> {
         let mut sample =
             Sample::new(Sample::size_for(self.rows), filter.hashing().structure_seed());
         self.read(|chunk| {
             for &hash in chunk.records.hashes() {
-                filter.filter_mut().insert_hash(hash, Time::ZERO);
+                filter.counting_mut().add_hash(hash, 1, Time::ZERO);
                 sample.offer(hash);
             }
         })?;
@@ -283,8 +283,4 @@ fn is_snapshot(path: &Path) -> anyhow::Result<bool> {
     // A directory opens, and is told from files later.
     let read = file.take(codec::MAGIC.len() as u64).read_to_end(&mut head);
     Ok(read.is_ok() && head == codec::MAGIC)
-}
-
-fn counting(filter: &Lately) -> &dyn Counting {
-    filter.filter().counting().expect("built for counting")
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use lately::spectral::Aggregate;
-use lately::{Lately, Time};
+use lately::{Counter, Time};
 use serde_json::json;
 
 use crate::args::{Build, Deed, Merge, Multiply, Query};
@@ -31,7 +31,7 @@ pub(crate) fn run(deed: &Deed) -> anyhow::Result<()> {
 }
 
 /// A sketch from its file.
-pub(super) fn open(path: &Path) -> anyhow::Result<Lately> {
+pub(super) fn open(path: &Path) -> anyhow::Result<Counter> {
     let sketch = state::read(path)?.seen;
     if sketch.filter().counting().is_none() {
         bail!(
@@ -41,10 +41,10 @@ pub(super) fn open(path: &Path) -> anyhow::Result<Lately> {
             sketch.filter().blueprint().structure()
         );
     }
-    Ok(sketch)
+    Ok(Counter::from_untyped(sketch)?)
 }
 
-fn save(sketch: &Lately, path: &Path) -> anyhow::Result<()> {
+fn save(sketch: &Counter, path: &Path) -> anyhow::Result<()> {
     if path.as_os_str() == "-" {
         return output::print_bytes(&sketch.save());
     }
@@ -65,7 +65,7 @@ fn build(request: &Build) -> anyhow::Result<()> {
         }
         Ok(())
     })?;
-    save(&sketch, &request.output)
+    save(&Counter::from_untyped(sketch)?, &request.output)
 }
 
 fn merge(request: &Merge) -> anyhow::Result<()> {
@@ -92,7 +92,7 @@ fn cannot(what: &str, other: &Path, first: &Path) -> String {
 
 fn query(request: &Query) -> anyhow::Result<()> {
     let sketch = open(&request.sketch)?;
-    let counter = sketch.filter().counting().expect("sketches count");
+    let counter = sketch.counting();
     let recipe = request.keying.recipe(sketch.hashing(), Keys::Kept);
     let mut listing = Listing::new(&recipe, request.json);
     let mut asked = Vec::new();

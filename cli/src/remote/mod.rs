@@ -9,10 +9,9 @@
 
 mod address;
 mod link;
-mod shards;
 
 pub(crate) use address::Address;
-pub(crate) use shards::Shards;
+pub(crate) use lately::shards::Shards;
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -65,7 +64,7 @@ impl Remote {
     /// Makes the filter if it is missing; refuses one that is another than was asked for.
     pub(crate) fn open(request: &Request<'_>) -> anyhow::Result<Self> {
         let mut link = Link::open(request.address, request.patience)?;
-        let keys = request.shards.keys(&request.address.key);
+        let keys = keys(request.shards, &request.address.key);
         for key in &keys {
             reserve(&mut link, key, request)?;
         }
@@ -223,4 +222,12 @@ fn text(info: &HashMap<String, Value>, field: &str) -> anyhow::Result<String> {
     let value = info.get(field).with_context(|| format!("the module does not tell {field}"))?;
     let text: Option<String> = redis::from_redis_value(value.clone())?;
     Ok(text.unwrap_or_default())
+}
+
+/// The keys of the shards.
+fn keys(shards: Shards, key: &str) -> Vec<String> {
+    match shards.0 {
+        1 => vec![key.to_owned()],
+        shards => (0..shards).map(|shard| format!("{key}:{shard}")).collect(),
+    }
 }

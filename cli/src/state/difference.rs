@@ -1,12 +1,12 @@
 //! Why a state does not fit the flags, in words.
 
-use lately::{Blueprint, Builder, Hashing};
+use lately::{Blueprint, Builder, Hashing, Untyped};
 
 use super::{Note, Saved};
 
 /// What the flags ask for.
 pub(crate) struct Asked {
-    pub(crate) builder: Builder,
+    pub(crate) builder: Builder<Untyped>,
     /// The structure, if they name one.
     pub(crate) structure: Option<String>,
     pub(crate) hashing: Hashing,

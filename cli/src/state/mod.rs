@@ -16,7 +16,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use lately::Lately;
+use lately::Untyped;
 
 /// A state file that is ours alone.
 pub(crate) struct State {
@@ -27,7 +27,7 @@ pub(crate) struct State {
 
 /// What a state file holds.
 pub(crate) struct Saved {
-    pub(crate) seen: Lately,
+    pub(crate) seen: Untyped,
     /// Not there if something else than `lately dedup` made the snapshot.
     pub(crate) note: Option<Note>,
     /// Bytes of the file.
@@ -61,7 +61,7 @@ impl State {
     }
 
     /// Replaces the file.
-    pub(crate) fn save(&self, seen: &Lately, note: &Note) -> anyhow::Result<()> {
+    pub(crate) fn save(&self, seen: &Untyped, note: &Note) -> anyhow::Result<()> {
         replace(&self.path, &[&seen.save(), &note.to_bytes()])
     }
 
@@ -106,7 +106,7 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Saved> {
     let bytes = fs::read(path).with_context(|| format!("cannot open {}", path.display()))?;
     let opened = || {
         let (snapshot, note) = Note::split(&bytes)?;
-        anyhow::Ok((Lately::open(snapshot)?, note))
+        anyhow::Ok((Untyped::open(snapshot)?, note))
     };
     let (seen, note) = opened().with_context(|| format!("cannot use {}", path.display()))?;
     Ok(Saved { seen, note, bytes: bytes.len() as u64 })

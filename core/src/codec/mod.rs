@@ -5,9 +5,11 @@
 //! nothing: the checksum is checked first, every length before anything is allocated for it, and
 //! every value against what its structure can have.
 
+mod bundle;
 mod read;
 mod write;
 
+pub use bundle::Bundle;
 pub use read::Reader;
 pub use write::Writer;
 

@@ -60,7 +60,12 @@ impl Writer {
         self.bytes.is_empty()
     }
 
-    /// What was written.
+    /// What was written so far.
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// What was written, for good.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }

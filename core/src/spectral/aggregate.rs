@@ -6,20 +6,21 @@
 use std::iter::Sum;
 
 use crate::filter::Counting;
+use crate::key::Key;
+use crate::lately::Counter;
 use crate::window::Time;
 
 /// What a filter says about a set of keys.
 ///
 /// ```
 /// use lately::spectral::Aggregate;
-/// use lately::{ErrorRate, Lately};
+/// use lately::Lately;
 ///
 /// let mut words = Lately::ever().counting().expected_items(1000).build()?;
 /// for word in ["the", "cat", "the", "dog", "the"] {
-///     words.insert(word);
+///     words.add(word);
 /// }
-/// let keys = ["the", "dog", "bird"].map(|word| words.hashing().hash(word.as_bytes()));
-/// let found = Aggregate::over(words.filter().counting().unwrap(), keys);
+/// let found = Aggregate::of(&words, ["the", "dog", "bird"]);
 /// assert_eq!((found.sum, found.seen, found.largest, found.least), (4, 2, 3, 0));
 /// # Ok::<(), lately::Error>(())
 /// ```
@@ -38,14 +39,19 @@ pub struct Aggregate {
 }
 
 impl Aggregate {
+    /// Asks about every one of these keys.
+    pub fn of<K: Key>(counter: &Counter, keys: impl IntoIterator<Item = K>) -> Self {
+        keys.into_iter().map(|key| Self::of_one(counter.count(key))).sum()
+    }
+
     /// Asks about every one of these keys, by their hashes.
     pub fn over(counter: &dyn Counting, hashes: impl IntoIterator<Item = u64>) -> Self {
         let count = |hash| counter.count_hash(hash, Time::ZERO);
-        hashes.into_iter().map(|hash| Self::of(count(hash))).sum()
+        hashes.into_iter().map(|hash| Self::of_one(count(hash))).sum()
     }
 
     /// What is said about a single key.
-    fn of(count: u64) -> Self {
+    fn of_one(count: u64) -> Self {
         Self { keys: 1, seen: u64::from(count > 0), sum: count, largest: count, least: count }
     }
 

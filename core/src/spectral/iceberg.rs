@@ -6,7 +6,7 @@
 
 use super::kept::{Heavy, Kept};
 use crate::error::Error;
-use crate::lately::Lately;
+use crate::lately::Counter;
 use crate::window::{Time, Window};
 
 /// A counting filter, and the keys that came most often.
@@ -18,14 +18,14 @@ use crate::window::{Time, Window};
 /// let counter = Lately::ever().counting().expected_items(1000).build()?;
 /// let mut iceberg = Iceberg::new(counter, 100)?;
 /// for word in ["the", "cat", "the", "dog", "the", "cat"] {
-///     iceberg.add(word, 1)?;
+///     iceberg.add(word, 1);
 /// }
 /// assert_eq!(iceberg.at_least(2)?, [(&b"the"[..], 3), (b"cat", 2)]);
 /// # Ok::<(), lately::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Iceberg {
-    counter: Lately,
+    counter: Counter,
     window: Window,
     kept: Kept,
     /// Sightings so far: the moments of a window by count.
@@ -35,8 +35,7 @@ pub struct Iceberg {
 impl Iceberg {
     /// An iceberg over an empty filter that counts, without end or among the last n, with room for
     /// so many keys.
-    pub fn new(counter: Lately, room: usize) -> Result<Self, Error> {
-        counter.count([])?;
+    pub fn new(counter: Counter, room: usize) -> Result<Self, Error> {
         let window = counter.promise().window;
         if matches!(window, Window::Within(_)) {
             return Err(Error::Unsupported {
@@ -48,9 +47,9 @@ impl Iceberg {
     }
 
     /// Records `times` sightings and says how often the key has now been seen.
-    pub fn add(&mut self, key: impl AsRef<[u8]>, times: u64) -> Result<u64, Error> {
+    pub fn add(&mut self, key: impl AsRef<[u8]>, times: u64) -> u64 {
         let key = key.as_ref();
-        let count = self.counter.add(key, times)?;
+        let count = self.counter.add_times(key, times);
         self.sightings = self.sightings.saturating_add(times);
         if count >= self.kept.floor() && times > 0 {
             let hash = self.counter.hashing().hash(key);
@@ -59,7 +58,7 @@ impl Iceberg {
         } else {
             self.kept.advance(self.sightings);
         }
-        Ok(count)
+        count
     }
 
     /// The lowest threshold that can be asked for.
@@ -68,7 +67,7 @@ impl Iceberg {
     }
 
     /// The filter: it answers for every key at every threshold.
-    pub fn counter(&self) -> &Lately {
+    pub fn counter(&self) -> &Counter {
         &self.counter
     }
 
@@ -81,15 +80,15 @@ impl Iceberg {
 
 /// Tells the count of a kept key at this moment. Without end it is that of when it last came, before
 /// others collided with it.
-fn counted(counter: &Lately, window: Window) -> impl Fn(u64, &Heavy) -> u64 {
-    let counting = counter.filter().counting().filter(|_| window != Window::Ever);
+fn counted(counter: &Counter, window: Window) -> impl Fn(u64, &Heavy) -> u64 {
+    let counting = (window != Window::Ever).then(|| counter.counting());
     move |hash, heavy| counting.map_or(heavy.count, |counter| counter.count_hash(hash, Time::ZERO))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rate::ErrorRate;
+    use crate::lately::Lately;
     use testkit::oracle::Counts;
     use testkit::streams;
 
@@ -98,7 +97,7 @@ mod tests {
         let counter = Lately::ever().counting().expected_items(100).build().unwrap();
         let mut iceberg = Iceberg::new(counter, 2).unwrap();
         for key in ["a", "b", "a", "c"] {
-            iceberg.add(key, 1).unwrap();
+            iceberg.add(key, 1);
         }
         assert_eq!(iceberg.floor(), 2);
         assert!(iceberg.at_least(1).is_err());
@@ -112,13 +111,12 @@ mod tests {
     fn nothing_is_missed() {
         for (room, skew) in [(10, 1.0), (100, 0.5), (1_000, 1.2), (1, 1.5)] {
             // Far too small a filter on purpose: even wrong counts miss nothing.
-            let error = ErrorRate::new(0.3).unwrap();
-            let builder = Lately::ever().counting().expected_items(500).error(error);
+            let builder = Lately::ever().counting().expected_items(500).error(0.3);
             let mut iceberg = Iceberg::new(builder.build().unwrap(), room).unwrap();
             let mut truth = Counts::new();
             for key in streams::zipf(2_000, skew, 3).take(30_000) {
                 truth.add(key, 1);
-                iceberg.add(key.to_le_bytes(), 1).unwrap();
+                iceberg.add(key.to_le_bytes(), 1);
             }
             let floor = iceberg.floor();
             for threshold in [floor, floor + 1, 2 * floor, 1_000, 10_000] {
@@ -137,12 +135,11 @@ mod tests {
     fn keys_that_left_the_window_are_not_listed() {
         for (window, room) in [(10, 1_000_000), (1_000, 1_000_000), (1_000, 50)] {
             // Far too small a filter on purpose: it still counts what left.
-            let error = ErrorRate::new(0.3).unwrap();
-            let counter = Lately::last(window).counting().error(error).build().unwrap();
+            let counter = Lately::last(window).counting().error(0.3).build().unwrap();
             let mut iceberg = Iceberg::new(counter, room).unwrap();
             let keys: Vec<u64> = streams::zipf(20_000, 0.6, 5).take(20_000).collect();
             for key in &keys {
-                iceberg.add(key.to_le_bytes(), 1).unwrap();
+                iceberg.add(key.to_le_bytes(), 1);
                 assert!(iceberg.kept.len() <= (2 * window as usize).min(room));
             }
             let mut truth = Counts::new();
@@ -155,11 +152,5 @@ mod tests {
             let reach = truth.iter().filter(|&(_, count)| count >= iceberg.floor());
             assert!(reach.count() <= found.len(), "missed");
         }
-    }
-
-    #[test]
-    fn what_does_not_count_makes_no_iceberg() {
-        let error = Iceberg::new(Lately::last(10).build().unwrap(), 5).unwrap_err();
-        assert!(matches!(error, Error::Unsupported { .. }));
     }
 }

@@ -290,26 +290,26 @@ mod tests {
     #[should_panic(expected = "forgot 5")]
     fn forgetting_is_noticed() {
         let builder = Lately::last(10);
-        let mut seen = builder.build().unwrap();
+        let mut seen = builder.build().unwrap().into_untyped();
         let mut memory = Memory::new(seen.promise());
         memory.apply(Operation::Insert(5), seen.filter_mut());
-        let mut emptied = builder.build().unwrap();
+        let mut emptied = builder.build().unwrap().into_untyped();
         memory.apply(Operation::Insert(5), emptied.filter_mut());
     }
 
     /// A filter that was emptied when its clock was set back is noticed.
     #[test]
     fn what_is_lost_when_the_clock_is_set_back_is_noticed() {
-        let builder = Lately::within(lately::Span::from_millis(100));
+        let builder = Lately::within(std::time::Duration::from_millis(100));
         for operation in [Operation::Insert(5), Operation::Contains(5)] {
-            let mut seen = builder.build().unwrap();
+            let mut seen = builder.build().unwrap().into_untyped();
             let mut memory = Memory::new(seen.promise());
             memory.apply(Operation::Leap(40), seen.filter_mut());
             memory.apply(Operation::Insert(5), seen.filter_mut());
             memory.apply(Operation::TurnBack(40), seen.filter_mut());
             memory.apply(Operation::Wait(100), seen.filter_mut());
             memory.apply(Operation::Contains(5), seen.filter_mut());
-            let mut emptied = builder.build().unwrap();
+            let mut emptied = builder.build().unwrap().into_untyped();
             let lost = std::panic::AssertUnwindSafe(|| {
                 memory.apply(operation, emptied.filter_mut());
             });
@@ -322,18 +322,18 @@ mod tests {
     #[should_panic(expected = "5 counts too little")]
     fn undercounting_is_noticed() {
         let builder = Lately::ever().counting().expected_items(100);
-        let mut counter = builder.build().unwrap();
+        let mut counter = builder.build().unwrap().into_untyped();
         let mut memory = Memory::new(counter.promise());
         memory.apply(Operation::Add(5, 3), counter.filter_mut());
         let mut other = builder.build().unwrap();
-        other.add(5_u64.to_le_bytes(), 2).unwrap();
-        memory.apply(Operation::Count(5), other.filter_mut());
+        other.add_times(5, 2);
+        memory.apply(Operation::Count(5), other.into_untyped().filter_mut());
     }
 
     /// The memory owes exactly the window: n positions, no more.
     #[test]
     fn the_memory_is_right() {
-        let mut seen = Lately::last(3).build().unwrap();
+        let mut seen = Lately::last(3).build().unwrap().into_untyped();
         let mut memory = Memory::new(seen.promise());
         for key in [1, 2, 3] {
             memory.apply(Operation::Insert(key), seen.filter_mut());

@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use lately::spectral::counters::Bytes;
 use lately::spectral::{Iceberg, Rule, Spectral, SpectralParameters};
-use lately::{ErrorRate, Lately, quantity};
+use lately::{Lately, quantity};
 use testkit::oracle::Counts;
 use testkit::stats::rate_is_within;
 use testkit::streams;
@@ -53,8 +53,7 @@ pub fn iceberg(options: &Options, out: &mut impl Write) -> Result<bool> {
     let mut table = Table::new(&headings);
     let mut all_hold = true;
     let mut truth = Counts::new();
-    let builder =
-        Lately::ever().counting().expected_items(options.keys).error(ErrorRate::new(rate)?);
+    let builder = Lately::ever().counting().expected_items(options.keys).error(rate);
     let mut iceberg = Iceberg::new(builder.build()?, options.room)?;
     let rules = [Rule::MinimumSelection, Rule::MinimalIncrease];
     let mut filters = rules.map(|rule| {
@@ -64,7 +63,7 @@ pub fn iceberg(options: &Options, out: &mut impl Write) -> Result<bool> {
     for key in streams::zipf(options.keys, 1.0, 1).take(options.items as usize) {
         truth.add(key, 1);
         filters.iter_mut().for_each(|filter| _ = filter.add(hash(1, key), 1));
-        iceberg.add(key.to_le_bytes(), 1)?;
+        iceberg.add(key.to_le_bytes(), 1);
     }
     for (rule, filter) in rules.into_iter().zip(&filters) {
         for threshold in [1, 2, 3, 5, 10, 30, 100, 1_000, 10_000, 100_000, 1_000_000] {

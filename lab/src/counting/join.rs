@@ -10,7 +10,7 @@ use anyhow::Result;
 use clap::Args;
 use lately::spectral::bifocal::{Relation, Sample, join_size};
 use lately::spectral::bloomjoin::{Bloomjoin, verify};
-use lately::{Counting, ErrorRate, Lately, Seed, quantity};
+use lately::{Counter, Lately, Seed, quantity};
 use testkit::random::SplitMix64;
 
 use crate::table::Table;
@@ -47,12 +47,12 @@ pub fn join(options: &Options, out: &mut impl Write) -> Result<bool> {
     };
     let (here, there) = (counts(&orders), counts(&payments));
     let expected = here.len().max(there.len()) as u64;
-    let filter = |rows: &[Row]| -> Result<(Lately, Sample)> {
+    let filter = |rows: &[Row]| -> Result<(Counter, Sample)> {
         let builder = Lately::ever().counting().expected_items(expected);
-        let mut filter = builder.error(ErrorRate::new(ERROR)?).seed(Seed(9)).build()?;
+        let mut filter = builder.error(ERROR).seed(9).build()?;
         let mut sample = Sample::new(Sample::size_for(rows.len() as u64), Seed(1));
         for row in rows {
-            filter.insert(&row.customer);
+            filter.add(&row.customer);
             sample.offer(filter.hashing().hash(row.customer.as_bytes()));
         }
         Ok((filter, sample))
@@ -61,8 +61,8 @@ pub fn join(options: &Options, out: &mut impl Write) -> Result<bool> {
     let (theirs, their_sample) = filter(&payments)?;
 
     let estimate = join_size(
-        Relation { counter: counting(&ours), sample: &our_sample },
-        Relation { counter: counting(&theirs), sample: &their_sample },
+        Relation { counter: ours.counting(), sample: &our_sample },
+        Relation { counter: theirs.counting(), sample: &their_sample },
     );
     let truth: u64 = here.iter().map(|(key, rows)| rows * there.get(key).unwrap_or(&0)).sum();
     writeln!(out, "rows of the join: {truth}; by bifocal sampling: {estimate:.0}")?;
@@ -119,10 +119,6 @@ pub fn join(options: &Options, out: &mut impl Write) -> Result<bool> {
     writeln!(out, "{smaller} bytes in the rows of the smaller relation")?;
     write!(out, "{table}")?;
     Ok(all_hold)
-}
-
-fn counting(filter: &Lately) -> &dyn Counting {
-    filter.filter().counting().expect("it was built for counting")
 }
 
 struct Row {

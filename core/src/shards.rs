@@ -1,4 +1,4 @@
-//! One logical filter over several keys, each with a hash slot of its own.
+//! One logical filter in several parts: over keys of a cluster, or under locks of their own.
 //!
 //! Every hash belongs to one shard, so that the answers of the shards are the answers of the whole.
 //! A window by time is the same in every shard and stays exact. Of a window over the last n, each
@@ -9,36 +9,29 @@
 //! item may be reported. An item that makes up a large part of the stream by its repeats shortens
 //! the window of its own shard; a window by time knows no such thing.
 
-use lately::Window;
-use lately::hash::{reduce, remix};
+use crate::hash::{reduce, remix};
+use crate::window::Window;
 
-/// How a filter is split.
+/// How many parts a filter is split into; at least one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Shards(pub(crate) u32);
+pub struct Shards(pub u32);
 
 /// How often a shard may forget one of the last n, in a window of different items.
 const FORGETS: f64 = 1e-9;
 
 impl Shards {
     /// The shard of a hash. Structures use the hash itself, so that shards use another.
-    pub(crate) fn of(self, hash: u64) -> usize {
+    #[inline]
+    pub fn of(self, hash: u64) -> usize {
         const STREAM: u64 = 0x7368_6172_6473;
         reduce(remix(hash, STREAM), self.0.into()).0 as usize
-    }
-
-    /// The keys of the shards.
-    pub(crate) fn keys(self, key: &str) -> Vec<String> {
-        match self.0 {
-            1 => vec![key.to_owned()],
-            shards => (0..shards).map(|shard| format!("{key}:{shard}")).collect(),
-        }
     }
 
     /// How many of its own items a shard has to remember so that all of the last `window` are.
     ///
     /// The number of the last n items in one shard is binomial with mean n/s. By Bernstein's
     /// inequality it exceeds the mean by t with probability at most exp(-t^2 / (2 mean + 2t/3)).
-    pub(crate) fn window(self, window: u64) -> u64 {
+    pub fn window(self, window: u64) -> u64 {
         if self.0 == 1 {
             return window;
         }
@@ -50,7 +43,7 @@ impl Shards {
     }
 
     /// How much longer than the window an item may be reported, because shares were enlarged.
-    pub(crate) fn slack(self, window: Window) -> u64 {
+    pub fn slack(self, window: Window) -> u64 {
         match window {
             Window::Last(n) => (self.window(n) * u64::from(self.0)).saturating_sub(n),
             Window::Within(_) | Window::Ever => 0,
@@ -66,7 +59,6 @@ mod tests {
     fn one_shard_changes_nothing() {
         assert_eq!(Shards(1).window(1000), 1000);
         assert_eq!(Shards(1).slack(Window::Last(1000)), 0);
-        assert_eq!(Shards(1).keys("k"), ["k"]);
         assert_eq!(Shards(1).of(u64::MAX), 0);
     }
 

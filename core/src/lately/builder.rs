@@ -1,0 +1,214 @@
+//! Says what is wanted of a filter; what it builds is in its type.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::shared::{self, Shared};
+use super::{Clocked, Counter, Lately, Timed, Untimed};
+use crate::catalog;
+use crate::clock::Clock;
+use crate::error::Error;
+use crate::hash::{Hashing, Seed};
+use crate::memory::Memory;
+use crate::plan::{Goal, Limit, Plan};
+use crate::rate::ErrorRate;
+use crate::untyped::Untyped;
+use crate::window::{Slack, Window};
+
+/// A type of filter that a [`Builder`] can build.
+pub trait Door: Sized {
+    /// What it knows about time.
+    type Time;
+
+    /// Wraps a filter; an error if it is of another kind.
+    fn enter(inner: Untyped, time: Self::Time) -> Result<Self, Error>;
+}
+
+/// Says what is wanted of a [`Lately`] or a [`Counter`].
+///
+/// ```
+/// use lately::Lately;
+///
+/// let builder = Lately::last(1_000_000).error(0.01);
+/// assert!(builder.plan()?.bits_per_item.unwrap() < 15.0);
+/// let mut seen = builder.build()?;
+/// # seen.insert("click 17");
+/// # Ok::<(), lately::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Builder<D: Door> {
+    goal: Goal,
+    hashing: Hashing,
+    structure: Option<String>,
+    time: D::Time,
+    /// What was refused: told when it is built.
+    refused: Option<Error>,
+}
+
+impl<D: Door> Builder<D> {
+    pub(super) fn new(window: Window, time: D::Time) -> Self {
+        Self::of(Goal::new(window, ErrorRate::DEFAULT), time)
+    }
+
+    fn of(goal: Goal, time: D::Time) -> Self {
+        Self { goal, hashing: Hashing::default(), structure: None, time, refused: None }
+    }
+
+    /// At most this share of unseen keys is reported as seen, from 1e-9 up to but below 1; memory
+    /// follows. Without it, one in a thousand.
+    pub fn error(mut self, rate: impl Into<f64>) -> Self {
+        match ErrorRate::new(rate.into()) {
+            Ok(rate) => self.goal.limit = Limit::Error(rate),
+            Err(error) => self.refused = Some(error),
+        }
+        self
+    }
+
+    /// At most this many bytes of memory; the error follows.
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.goal.limit = Limit::Memory(Memory::from_bytes(bytes));
+        self
+    }
+
+    /// About how many keys to expect in a window by time or without end; only a hint.
+    pub fn expected_items(mut self, items: u64) -> Self {
+        self.goal.expected_items = Some(items);
+        self
+    }
+
+    /// Insertions must be taken back.
+    pub fn removing(mut self) -> Self {
+        self.goal.removing = true;
+        self
+    }
+
+    /// How many different keys there are, if that is known.
+    pub fn alphabet(mut self, keys: u64) -> Self {
+        self.goal.alphabet = Some(keys);
+        self
+    }
+
+    /// A seed, so that two filters make different mistakes. Without one it is zero.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.hashing = Hashing::Fast(Seed(seed));
+        self
+    }
+
+    /// A secret key, for streams that an adversary may write to.
+    pub fn keyed(mut self, secret: [u8; 16]) -> Self {
+        self.hashing = Hashing::Keyed(secret);
+        self
+    }
+
+    /// This structure and no other; by its name in the catalog.
+    pub fn structure(mut self, name: impl Into<String>) -> Self {
+        self.structure = Some(name.into());
+        self
+    }
+
+    /// The plan that [`build`](Self::build) will carry out.
+    pub fn plan(&self) -> Result<Plan, Error> {
+        if let Some(error) = &self.refused {
+            return Err(error.clone());
+        }
+        match &self.structure {
+            Some(name) => self.goal.plan_with(catalog::row_named(name)?),
+            None => Ok(self.goal.plans()?.swap_remove(0)),
+        }
+    }
+}
+
+impl<D: Door<Time: Clone>> Builder<D> {
+    /// Allocates the filter.
+    pub fn build(&self) -> Result<D, Error> {
+        let filter = self.plan()?.blueprint.build(self.hashing.structure_seed())?;
+        D::enter(Untyped::new(filter, self.hashing), self.time.clone())
+    }
+}
+
+impl<T: Clone> Builder<Lately<T>>
+where
+    Lately<T>: Door<Time = T>,
+{
+    /// Allocates a filter that many threads use at once.
+    ///
+    /// ```
+    /// let seen = lately::Lately::last(1_000_000).build_shared()?;
+    /// std::thread::scope(|scope| {
+    ///     for _ in 0..2 {
+    ///         scope.spawn(|| seen.insert("click 17"));
+    ///     }
+    /// });
+    /// assert!(seen.contains("click 17"));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn build_shared(&self) -> Result<Shared<T>, Error> {
+        self.plan()?;
+        let (shards, goal) = shared::split(&self.goal)?;
+        let structure = self.structure.clone();
+        let one = Self { goal, structure, time: self.time.clone(), refused: None, ..*self };
+        let shards = (0..shards.get()).map(|_| one.build()).collect::<Result<_, _>>()?;
+        Ok(Shared::of(self.goal.window, self.hashing, shards))
+    }
+}
+
+impl Builder<Lately> {
+    /// At most so many insertions longer than the window may a key be reported; for windows over the
+    /// last *n*.
+    pub fn slack(mut self, items: u64) -> Self {
+        self.goal.slack = Slack::Items(items);
+        self
+    }
+
+    /// It must answer how often, not only whether.
+    pub fn counting(self) -> Builder<Counter> {
+        let Self { goal, hashing, structure, time: Untimed, refused } = self;
+        let goal = Goal { counting: true, ..goal };
+        Builder { goal, hashing, structure, time: (), refused }
+    }
+}
+
+impl Builder<Lately<Timed>> {
+    /// At most so much longer than the window may a key be reported.
+    pub fn slack(mut self, span: Duration) -> Self {
+        self.goal.slack = Slack::Time(span.into());
+        self
+    }
+
+    /// So far ahead of the clock of the machine may a moment be; one that is further is refused, lest
+    /// a single wrong moment spoil the window. Without it, as far as the window reaches back, or an
+    /// hour if that is more; [`Duration::MAX`] believes everything.
+    pub fn max_ahead(mut self, span: Duration) -> Self {
+        self.time.max_ahead = Some(span.into());
+        self
+    }
+
+    /// The clock that moments may be ahead of, in place of that of the machine. With
+    /// [`NoClock`](crate::NoClock) the latest moment seen counts instead: then answers are the same on
+    /// every machine, but the first moment is believed, and a gap longer than `max_ahead` is not.
+    pub fn checked_by(mut self, clock: impl Clock + 'static) -> Self {
+        self.time.clock = Arc::new(clock);
+        self
+    }
+
+    /// The clock that says when something is inserted: calls need not tell the moment then.
+    pub fn clock(self, clock: impl Clock + 'static) -> Builder<Lately<Clocked>> {
+        let Self { goal, hashing, structure, time, refused } = self.checked_by(clock);
+        Builder { goal, hashing, structure, time: Clocked(time), refused }
+    }
+}
+
+/// For programs that learn what they want at run time.
+impl From<Goal> for Builder<Untyped> {
+    fn from(goal: Goal) -> Self {
+        Self::of(goal, ())
+    }
+}
+
+impl Door for Untyped {
+    type Time = ();
+
+    fn enter(inner: Untyped, (): ()) -> Result<Self, Error> {
+        Ok(inner)
+    }
+}

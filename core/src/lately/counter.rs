@@ -1,0 +1,212 @@
+//! How often each key came.
+
+use std::fmt;
+
+use super::Door;
+use super::untimed::{NO_TIME, NOT_DISTINCT};
+use crate::error::Error;
+use crate::filter::{Counting, Promise};
+use crate::hash::Hashing;
+use crate::key::Key;
+use crate::untyped::Untyped;
+
+/// Counts keys: ever, or among the last *n*. No count is too low, unless the promise says so.
+///
+/// ```
+/// use lately::Lately;
+///
+/// let mut words = Lately::ever().counting().expected_items(1000).build()?;
+/// assert_eq!(words.add("to"), 1);
+/// assert_eq!(words.add("be"), 1);
+/// assert_eq!(words.add("to"), 2);
+/// assert_eq!(words.count("or"), 0);
+/// # Ok::<(), lately::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Counter {
+    inner: Untyped,
+}
+
+impl Door for Counter {
+    type Time = ();
+
+    fn enter(inner: Untyped, (): ()) -> Result<Self, Error> {
+        match inner.filter.counting() {
+            Some(_) => Ok(Self { inner }),
+            None => Err(Error::Unsupported {
+                operation: "count",
+                instead: "build one that does with `counting()`",
+            }),
+        }
+    }
+}
+
+impl Counter {
+    /// The counter in a snapshot of this or an older release.
+    ///
+    /// ```
+    /// use lately::{Counter, Lately};
+    ///
+    /// let mut words = Lately::ever().counting().expected_items(1000).build()?;
+    /// words.add("to");
+    /// assert_eq!(Counter::open(&words.save())?.count("to"), 1);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn open(snapshot: &[u8]) -> Result<Self, Error> {
+        Self::from_untyped(Untyped::open(snapshot)?)
+    }
+
+    /// Everything needed to go on later, or elsewhere.
+    pub fn save(&self) -> Vec<u8> {
+        self.inner.save()
+    }
+
+    /// Records a sighting, and says how often the key has now been seen.
+    pub fn add(&mut self, key: impl Key) -> u64 {
+        self.add_times(key, 1)
+    }
+
+    /// Records many sightings at once, and says how often the key has now been seen.
+    ///
+    /// ```
+    /// let mut bytes = lately::Lately::ever().counting().expected_items(1000).build()?;
+    /// assert_eq!(bytes.add_times("10.0.0.1", 1500), 1500);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn add_times(&mut self, key: impl Key, times: u64) -> u64 {
+        let hash = key.hash_with(&self.inner.hashing);
+        self.counting_mut().add_hash(hash, times, NO_TIME)
+    }
+
+    /// How often the key was seen.
+    pub fn count(&self, key: impl Key) -> u64 {
+        self.counting().count_hash(key.hash_with(&self.inner.hashing), NO_TIME)
+    }
+
+    /// Whether the key was seen at least so often: cheaper than its count.
+    ///
+    /// ```
+    /// let mut words = lately::Lately::ever().counting().expected_items(1000).build()?;
+    /// words.add_times("to", 5);
+    /// assert!(words.reaches("to", 5));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn reaches(&self, key: impl Key, threshold: u64) -> bool {
+        self.counting().reaches_hash(key.hash_with(&self.inner.hashing), threshold, NO_TIME)
+    }
+
+    /// Takes back `times` sightings of a key that was seen so often, and says how often it still
+    /// counts. An error unless it was built for [`removing`](crate::Builder::removing).
+    ///
+    /// ```
+    /// let mut carts = lately::Lately::ever().counting().removing().expected_items(99).build()?;
+    /// carts.add_times("apples", 3);
+    /// assert_eq!(carts.take_back("apples", 1)?, 2);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn take_back(&mut self, key: impl Key, times: u64) -> Result<u64, Error> {
+        let hash = key.hash_with(&self.inner.hashing);
+        self.counting_mut().take_back_hash(hash, times, NO_TIME)
+    }
+
+    /// Adds all that another counter counted: then it counts as one that saw both streams. An error
+    /// that says in what they differ unless both were built alike, with the same seed.
+    ///
+    /// ```
+    /// let mut monday = lately::Lately::ever().counting().expected_items(1000).build()?;
+    /// let mut tuesday = monday.empty_alike()?;
+    /// monday.add("to");
+    /// tuesday.add("to");
+    /// monday.merge(&tuesday)?;
+    /// assert_eq!(monday.count("to"), 2);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn merge(&mut self, other: &Counter) -> Result<(), Error> {
+        self.inner.check_hashing(&other.inner)?;
+        self.counting_mut().merge(&*other.inner.filter)
+    }
+
+    /// Multiplies every count by that of another counter: rows of the join of two relations, key by
+    /// key. An error that says in what they differ unless both were built alike, with the same seed.
+    ///
+    /// ```
+    /// let mut orders = lately::Lately::ever().counting().expected_items(1000).build()?;
+    /// let mut payments = orders.empty_alike()?;
+    /// orders.add_times("customer 5", 3);
+    /// payments.add_times("customer 5", 2);
+    /// orders.multiply(&payments)?;
+    /// assert_eq!(orders.count("customer 5"), 6);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn multiply(&mut self, other: &Counter) -> Result<(), Error> {
+        self.inner.check_hashing(&other.inner)?;
+        self.counting_mut().multiply(&*other.inner.filter)
+    }
+
+    /// An empty counter that is built alike and hashes alike: what it counts can be merged with this
+    /// one, or multiplied by it.
+    pub fn empty_alike(&self) -> Result<Self, Error> {
+        Ok(Self { inner: self.inner.empty_alike()? })
+    }
+
+    /// Forgets everything.
+    ///
+    /// ```
+    /// let mut words = lately::Lately::ever().counting().expected_items(1000).build()?;
+    /// words.add("to");
+    /// words.clear()?;
+    /// assert_eq!(words.count("to"), 0);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn clear(&mut self) -> Result<(), Error> {
+        *self = self.empty_alike()?;
+        Ok(())
+    }
+
+    /// About how many different keys were counted; an error if the structure does not know.
+    pub fn distinct(&self) -> Result<f64, Error> {
+        self.inner.filter.distinct(NO_TIME).ok_or(NOT_DISTINCT)
+    }
+
+    /// What is promised: its share of false positives is the share of counts that are too high.
+    pub fn promise(&self) -> Promise {
+        self.inner.promise()
+    }
+
+    /// Bytes on the heap at this moment.
+    pub fn heap_bytes(&self) -> u64 {
+        self.inner.filter.heap_bytes()
+    }
+
+    /// How keys become hashes.
+    pub fn hashing(&self) -> Hashing {
+        self.inner.hashing
+    }
+
+    /// The counter that a filter is; an error if it does not count.
+    pub fn from_untyped(inner: Untyped) -> Result<Self, Error> {
+        Self::enter(inner, ())
+    }
+
+    /// The counter without its type, to speak to it in hashes.
+    pub fn into_untyped(self) -> Untyped {
+        self.inner
+    }
+
+    /// The counter over hashes.
+    pub fn counting(&self) -> &dyn Counting {
+        self.inner.filter.counting().expect("only what counts enters")
+    }
+
+    /// The counter over hashes, to change.
+    pub fn counting_mut(&mut self) -> &mut dyn Counting {
+        self.inner.filter.as_counting().expect("only what counts enters")
+    }
+}
+
+impl fmt::Debug for Counter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let blueprint = self.inner.filter.blueprint();
+        write!(f, "Counter({}: {})", blueprint.structure(), blueprint.promise())
+    }
+}

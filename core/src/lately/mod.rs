@@ -1,0 +1,240 @@
+//! The door: say how far back and how well, then insert keys.
+//!
+//! | Type | Its keys | Time |
+//! |---|---|---|
+//! | [`Lately`] | seen or not | none: the last *n*, or ever |
+//! | [`Lately<Timed>`](Timed) | seen or not, in the last *t* | each call says the moment |
+//! | [`Lately<Clocked>`](Clocked) | seen or not, in the last *t* | read from a clock |
+//! | [`Counter`] | how often | none |
+//! | [`Shared`] | as the first three, for many threads | as above |
+//!
+//! What a filter cannot do is absent from its type, so a window by time that nobody tells the time
+//! does not compile:
+//!
+//! ```compile_fail
+//! # use std::time::Duration;
+//! let mut seen = lately::Lately::within(Duration::from_secs(60)).build()?;
+//! seen.insert("click 17");
+//! # Ok::<(), lately::Error>(())
+//! ```
+
+mod builder;
+mod counter;
+mod shared;
+mod timed;
+mod untimed;
+
+pub use builder::{Builder, Door};
+pub use counter::Counter;
+pub use shared::Shared;
+pub use timed::{Clocked, Timed};
+pub use untimed::Untimed;
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::error::Error;
+use crate::filter::Promise;
+use crate::hash::Hashing;
+use crate::key::Key;
+use crate::untyped::Untyped;
+use crate::window::Window;
+
+/// Remembers which keys came lately.
+///
+/// ```
+/// use lately::Lately;
+///
+/// let mut seen = Lately::last(100_000).error(0.001).build()?;
+/// assert!(seen.insert("click 17"));
+/// assert!(!seen.insert("click 17"));
+///
+/// let saved = seen.save();
+/// let again = Lately::open(&saved)?;
+/// assert!(again.contains("click 17"));
+/// # Ok::<(), lately::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Lately<T = Untimed> {
+    inner: Untyped,
+    time: T,
+}
+
+impl Lately {
+    /// Remembers the last `n` insertions.
+    pub fn last(n: u64) -> Builder<Lately> {
+        Builder::new(Window::Last(n), Untimed)
+    }
+
+    /// Remembers everything.
+    pub fn ever() -> Builder<Lately> {
+        Builder::new(Window::Ever, Untimed)
+    }
+
+    /// Remembers the insertions of the last `span`. Each call says the moment, or the builder is
+    /// given a [`clock`](Builder::clock).
+    ///
+    /// ```
+    /// use lately::Lately;
+    /// use std::time::{Duration, SystemTime};
+    ///
+    /// let mut seen = Lately::within(Duration::from_secs(60)).build()?;
+    /// let now = SystemTime::now();
+    /// assert!(seen.insert_at("click 17", now)?);
+    /// assert!(!seen.insert_at("click 17", now + Duration::from_secs(59))?);
+    /// assert!(seen.insert_at("click 17", now + Duration::from_secs(200))?);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn within(span: Duration) -> Builder<Lately<Timed>> {
+        Builder::new(Window::Within(span.into()), Timed::default())
+    }
+}
+
+impl<T> Lately<T> {
+    /// Everything needed to go on later, or elsewhere.
+    pub fn save(&self) -> Vec<u8> {
+        self.inner.save()
+    }
+
+    /// Takes back the insertion of a key, and says whether there was one.
+    ///
+    /// Only for a key that is in the window and whose insertion was answered "new": then it is gone,
+    /// and no other key with it. A key that was only *reported* as seen shares its entry with another,
+    /// which would be forgotten instead. An error if the structure keeps nothing that can be taken
+    /// back: ask for one that does with [`removing`](Builder::removing).
+    ///
+    /// ```
+    /// use lately::Lately;
+    ///
+    /// let mut seen = Lately::ever().removing().build()?;
+    /// assert!(seen.insert("order 5"));
+    /// // Its handling failed: it may come again.
+    /// assert!(seen.forget("order 5")?);
+    /// assert!(!seen.contains("order 5"));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn forget(&mut self, key: impl Key) -> Result<bool, Error> {
+        let hash = key.hash_with(&self.inner.hashing);
+        let removing = self.inner.filter.as_removing().ok_or(Error::Unsupported {
+            operation: "forget a key",
+            instead: "build it with `removing()`",
+        })?;
+        Ok(removing.remove_hash(hash))
+    }
+
+    /// Forgets everything.
+    ///
+    /// ```
+    /// let mut seen = lately::Lately::last(100).build()?;
+    /// seen.insert("click 17");
+    /// seen.clear()?;
+    /// assert!(!seen.contains("click 17"));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn clear(&mut self) -> Result<(), Error> {
+        self.inner = self.inner.empty_alike()?;
+        Ok(())
+    }
+
+    /// What is promised.
+    ///
+    /// ```
+    /// let seen = lately::Lately::last(1_000_000).error(0.01).build()?;
+    /// assert_eq!(seen.promise().false_negatives, 0.0);
+    /// assert!(seen.promise().false_positives <= 0.01);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn promise(&self) -> Promise {
+        self.inner.promise()
+    }
+
+    /// The chance at this moment that a key never seen is reported as seen; the promise speaks of the
+    /// worst moment.
+    ///
+    /// ```
+    /// let mut seen = lately::Lately::last(1000).build()?;
+    /// assert_eq!(seen.error_now(), 0.0);
+    /// seen.extend(0..1000);
+    /// assert!(seen.error_now() > 0.0);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn error_now(&self) -> f64 {
+        self.inner.filter.false_positive_rate()
+    }
+
+    /// Bytes on the heap at this moment.
+    ///
+    /// ```
+    /// let seen = lately::Lately::last(1_000_000).error(0.01).build()?;
+    /// assert!(seen.heap_bytes() < 2_000_000);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn heap_bytes(&self) -> u64 {
+        self.inner.filter.heap_bytes()
+    }
+
+    /// The name of the structure in the [catalog](crate::catalog).
+    ///
+    /// ```
+    /// assert_eq!(lately::Lately::last(1_000_000).build()?.structure(), "sliding");
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn structure(&self) -> &'static str {
+        self.inner.filter.blueprint().structure()
+    }
+
+    /// How keys become hashes.
+    ///
+    /// ```
+    /// use lately::{Hashing, Lately, Seed};
+    ///
+    /// assert_eq!(Lately::last(9).seed(7).build()?.hashing(), Hashing::Fast(Seed(7)));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn hashing(&self) -> Hashing {
+        self.inner.hashing
+    }
+
+    /// The filter without its type, to speak to it in hashes and moments.
+    ///
+    /// ```
+    /// use lately::{Lately, Membership, Time};
+    ///
+    /// let mut filter = Lately::last(9).build()?.into_untyped().into_filter();
+    /// assert!(filter.insert_hash(0x9e37_79b9_7f4a_7c15, Time::ZERO));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn into_untyped(self) -> Untyped {
+        self.inner
+    }
+
+    fn hash(&self, key: impl Key) -> u64 {
+        key.hash_with(&self.inner.hashing)
+    }
+}
+
+impl<T> fmt::Debug for Lately<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Lately({}: {})", self.structure(), self.promise())
+    }
+}
+
+/// Hashes of keys, a batch at a time, without a list on the heap.
+fn in_batches<K: Key>(
+    hashing: &Hashing,
+    keys: &[K],
+    answers: &mut [bool],
+    mut work: impl FnMut(&[u64], &mut [bool]),
+) {
+    assert_eq!(keys.len(), answers.len(), "one answer per key");
+    let mut hashes = [0; BATCH];
+    for (keys, answers) in keys.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
+        for (hash, key) in hashes.iter_mut().zip(keys) {
+            *hash = key.hash_with(hashing);
+        }
+        work(&hashes[..keys.len()], answers);
+    }
+}
+
+/// Enough that memory can be fetched ahead.
+const BATCH: usize = 64;

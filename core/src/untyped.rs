@@ -1,0 +1,80 @@
+//! Any filter with its hashing, whatever its window: what snapshots hold, and what the doors
+//! [`Lately`](crate::Lately) and [`Counter`](crate::Counter) wrap.
+
+use crate::codec;
+use crate::error::Error;
+use crate::filter::{Filter, Promise};
+use crate::hash::Hashing;
+
+/// A structure chosen at run time, and how keys become its hashes.
+///
+/// For programs that learn what they handle at run time: the command, the module. It is spoken to in
+/// hashes and moments, by [`Filter`].
+#[derive(Debug, Clone)]
+pub struct Untyped {
+    pub(crate) hashing: Hashing,
+    pub(crate) filter: Box<dyn Filter>,
+}
+
+impl Untyped {
+    /// A structure, and how keys become its hashes.
+    pub fn new(filter: Box<dyn Filter>, hashing: Hashing) -> Self {
+        Self { hashing, filter }
+    }
+
+    /// The filter in a snapshot of this or an older release.
+    pub fn open(snapshot: &[u8]) -> Result<Self, Error> {
+        let (filter, hashing) = codec::open(snapshot)?;
+        Ok(Self { hashing, filter })
+    }
+
+    /// Everything needed to go on later, or elsewhere.
+    pub fn save(&self) -> Vec<u8> {
+        codec::save(&*self.filter, self.hashing)
+    }
+
+    /// How keys become hashes.
+    pub fn hashing(&self) -> Hashing {
+        self.hashing
+    }
+
+    /// What is promised.
+    pub fn promise(&self) -> Promise {
+        self.filter.blueprint().promise()
+    }
+
+    /// The structure, to look at.
+    pub fn filter(&self) -> &dyn Filter {
+        &*self.filter
+    }
+
+    /// The structure, to change.
+    pub fn filter_mut(&mut self) -> &mut dyn Filter {
+        &mut *self.filter
+    }
+
+    /// The structure alone.
+    pub fn into_filter(self) -> Box<dyn Filter> {
+        self.filter
+    }
+
+    /// An empty filter that is built alike and hashes alike.
+    pub fn empty_alike(&self) -> Result<Self, Error> {
+        let filter = self.filter.blueprint().build(self.hashing.structure_seed())?;
+        Ok(Self { hashing: self.hashing, filter })
+    }
+
+    /// An error that says in what they differ unless keys become the same hashes in both.
+    pub fn check_hashing(&self, other: &Self) -> Result<(), Error> {
+        let differences = match (self.hashing, other.hashing) {
+            (ours, theirs) if ours == theirs => return Ok(()),
+            (Hashing::Fast(ours), Hashing::Fast(theirs)) => {
+                format!("seed ({} and {})", ours.0, theirs.0)
+            }
+            // Secrets stay secret.
+            (Hashing::Keyed(_), Hashing::Keyed(_)) => "their secret keys".to_owned(),
+            _ => "hashing (one is keyed)".to_owned(),
+        };
+        Err(Error::Different { differences })
+    }
+}
