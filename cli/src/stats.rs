@@ -1,12 +1,13 @@
 //! What happened, for people and for programs.
 
-use std::fmt::{self, Write};
+use std::fmt::{self, Write as _};
+use std::io::{self, Write as _};
 use std::time::{Duration, Instant};
 
-use lately::{Memory, Untyped};
+use lately::{Memory, Time, Untyped};
 use serde::Serialize;
 
-use crate::records::Aside;
+use crate::records::{Aside, moment_text};
 
 /// Counts of one run.
 #[derive(Debug)]
@@ -17,6 +18,9 @@ pub(crate) struct Counts {
     pub(crate) duplicates: u64,
     pub(crate) no_key: u64,
     pub(crate) no_time: u64,
+    /// Those whose time is not believed, and the first such time.
+    pub(crate) ahead: u64,
+    first_ahead: Option<Time>,
     pub(crate) malformed: u64,
     pub(crate) late: u64,
 }
@@ -30,6 +34,8 @@ impl Counts {
             duplicates: 0,
             no_key: 0,
             no_time: 0,
+            ahead: 0,
+            first_ahead: None,
             malformed: 0,
             late: 0,
         }
@@ -41,6 +47,10 @@ impl Counts {
             Aside::Header => {}
             Aside::NoKey => self.no_key += 1,
             Aside::NoTime => self.no_time += 1,
+            Aside::Ahead(moment) => {
+                self.ahead += 1;
+                self.first_ahead.get_or_insert(moment);
+            }
             Aside::Malformed => self.malformed += 1,
         }
     }
@@ -52,7 +62,24 @@ impl Counts {
 
     /// Records without what it takes to judge them.
     pub(crate) fn missing(&self) -> u64 {
-        self.no_key + self.no_time + self.malformed
+        self.no_key + self.no_time + self.ahead + self.malformed
+    }
+
+    /// Says on standard error what is probably wrong with the records, whether or not somebody asked.
+    pub(crate) fn warn(&self) {
+        let Some(first) = self.first_ahead else { return };
+        let records = match self.ahead {
+            1 => "1 record tells".to_owned(),
+            many => format!("{many} records tell"),
+        };
+        // Nobody may be there to read it.
+        let _ = writeln!(
+            io::stderr(),
+            "lately: {records} a time too far ahead of this machine's clock, the first {}; \
+             treated like records without a time (--missing); if it is right, allow it with \
+             --max-ahead",
+            moment_text(first)
+        );
     }
 
     /// Everything to tell at this moment.
@@ -66,6 +93,7 @@ impl Counts {
             missing: self.missing(),
             no_key: self.no_key,
             no_time: self.no_time,
+            too_far_ahead: self.ahead,
             malformed: self.malformed,
             late: self.late,
             bytes: self.bytes,
@@ -115,6 +143,7 @@ pub(crate) struct Report {
     missing: u64,
     no_key: u64,
     no_time: u64,
+    too_far_ahead: u64,
     malformed: u64,
     late: u64,
     /// Read, after decompression.
@@ -143,9 +172,14 @@ impl fmt::Display for Report {
         writeln!(f, "duplicates  {}{}", grouped(self.duplicates), share(self.duplicates))?;
         if self.missing > 0 {
             write!(f, "missing     {}", grouped(self.missing))?;
-            let kinds = [("no key", self.no_key), ("no time", self.no_time)];
-            let kinds = kinds.into_iter().chain([("not JSON", self.malformed)]);
+            let kinds = [
+                ("no key", self.no_key),
+                ("no time", self.no_time),
+                ("too far ahead", self.too_far_ahead),
+                ("not JSON", self.malformed),
+            ];
             let kinds: Vec<_> = kinds
+                .into_iter()
                 .filter(|&(_, count)| count > 0)
                 .map(|(name, count)| format!("{name}: {}", grouped(count)))
                 .collect();

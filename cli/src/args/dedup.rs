@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use lately::catalog::CATALOG;
-use lately::{Builder, Hashing, Seed, Span, Untyped};
+use lately::{Builder, Hashing, Seed, Span, Time, Untyped};
 
+use super::reading::moment;
 use super::{Reading, Shared};
 use crate::judge::{Repeats, Seen};
 use crate::printer::Show;
@@ -56,6 +57,12 @@ pub(crate) struct Dedup {
     /// How often to save the state meanwhile; what a crash can make forget
     #[arg(long, value_name = "SPAN", help_heading = "State", default_value = "30s")]
     pub(crate) checkpoint: Span,
+
+    /// Set the clock of the state back first, if a wrong time had moved it ahead: to `now`, or to a
+    /// time as records tell it. What it remembers is remembered for one more window at most
+    #[arg(long, value_name = "MOMENT", help_heading = "State", requires = "state")]
+    #[arg(value_parser = moment)]
+    pub(crate) turn_back: Option<Time>,
 
     #[command(flatten)]
     shared: Shared,

@@ -3,12 +3,12 @@
 
 use std::path::PathBuf;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::Args;
-use lately::Hashing;
+use lately::{Clock, Hashing, Horizon, Span, SystemClock, Time, Window};
 
 use crate::input::Files;
-use crate::records::{Column, Folding, Format, Keys, Path, Recipe, Unit};
+use crate::records::{Column, Folding, Format, Keys, Path, Recipe, Unit, parse_moment};
 
 /// What makes a record the same as another.
 #[derive(Debug, Args)]
@@ -63,6 +63,12 @@ pub(crate) struct Timing {
     /// What a time that is a number counts
     #[arg(long, value_name = "UNIT", help_heading = "Time", default_value = "auto")]
     time_unit: Unit,
+
+    /// Believe no time that is further ahead of this machine's clock: such a record counts as one
+    /// without a time. `any` believes all [default: as long as the window, or 1h if that is more]
+    #[arg(long, value_name = "SPAN", help_heading = "Time", value_parser = max_ahead)]
+    #[arg(requires = "within", conflicts_with_all = ["last", "ever"])]
+    max_ahead: Option<Span>,
 }
 
 /// A stream of records with keys and times.
@@ -90,11 +96,12 @@ impl Reading {
         Files { follow: self.follow, ..Files::once(&self.files) }
     }
 
-    /// How to read it, and how keys become hashes.
-    pub(crate) fn recipe(&self, hashing: Hashing, keys: Keys) -> Recipe {
-        let Timing { time_key, time_column, time_unit } = &self.timing;
+    /// How to read it for a window, and how keys become hashes.
+    pub(crate) fn recipe(&self, window: Window, hashing: Hashing, keys: Keys) -> Recipe {
+        let Timing { time_key, time_column, time_unit, max_ahead } = &self.timing;
         let mut recipe = self.keying.recipe(hashing, keys);
         recipe.unit = *time_unit;
+        recipe.horizon = Horizon::of(window, *max_ahead);
         match &mut recipe.format {
             Format::Lines { time, .. } => time.clone_from(time_key),
             Format::Csv { time, .. } => time.clone_from(time_column),
@@ -141,8 +148,22 @@ impl Keying {
             }
         };
         let folding = Folding { case: self.ignore_case, blanks: self.trim };
-        Recipe { format, folding, unit: Unit::default(), hashing, keys }
+        let (unit, horizon) = (Unit::default(), Horizon::ENDLESS);
+        Recipe { format, folding, unit, horizon, hashing, keys }
     }
+}
+
+fn max_ahead(text: &str) -> Result<Span, lately::Error> {
+    if text == "any" { Ok(Span::LONGEST) } else { text.parse() }
+}
+
+/// A moment on the command line: as records tell it, or `now`.
+pub(super) fn moment(text: &str) -> anyhow::Result<Time> {
+    if text == "now" {
+        return SystemClock.now().context("this machine has no clock");
+    }
+    let moment = parse_moment(text.as_bytes(), Unit::Auto);
+    moment.context("it is no moment; write `now`, or for example 2015-09-12T00:46:58Z")
 }
 
 fn delimiter(text: &str) -> anyhow::Result<u8> {

@@ -18,7 +18,7 @@ use crate::watch;
 
 pub(crate) fn run(request: &Count) -> anyhow::Result<Ended> {
     let goal = request.counted.goal()?;
-    let recipe = request.reading.recipe(Hashing::Fast(request.seed()), Keys::Kept);
+    let recipe = request.reading.recipe(goal.window, Hashing::Fast(request.seed()), Keys::Kept);
     let mut tally = Tally::new(goal, request.seed(), request.room, request.above.unwrap_or(1))?;
     let mut listing = Listing::new(&recipe, request.json);
     let mut counts = Counts::new();
@@ -50,6 +50,7 @@ pub(crate) fn run(request: &Count) -> anyhow::Result<Ended> {
             write_figures(path, &report.json()?)?;
         }
     }
+    counts.warn();
     let floor = tally.floor();
     if floor > request.above.unwrap_or(1) && found.len() < most {
         bail!(

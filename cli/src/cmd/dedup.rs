@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use lately::{Time, Untyped};
+use lately::{Clock, Horizon, SystemClock, Time, Untyped};
 
 use super::Ended;
 use crate::args::Dedup;
@@ -18,7 +18,7 @@ use crate::judge::{Judge, Repeats, Seen};
 use crate::output::{self, Output};
 use crate::printer::{Pace, Printer};
 use crate::progress::Progress;
-use crate::records::{Keys, Recipe};
+use crate::records::{Keys, Recipe, moment_text};
 use crate::signals;
 use crate::state::{Asked, Note, Saved, State};
 use crate::stats::Counts;
@@ -55,6 +55,21 @@ fn resume(path: &Path, saved: Saved, asked: Asked) -> anyhow::Result<(Untyped, N
     Ok((saved.seen, saved.note.unwrap_or(asked.note)))
 }
 
+/// Refuses a filter whose clock is so far ahead that everything to come would be late: it would
+/// take all of it to happen at one moment, and never forget.
+fn check_clock(path: &Path, seen: &Untyped, horizon: Horizon) -> anyhow::Result<()> {
+    let (Some(clock), wall) = (seen.filter().clock(), SystemClock.now()) else { return Ok(()) };
+    if horizon.check(clock, None, wall).is_ok() {
+        return Ok(());
+    }
+    bail!(
+        "{}: its clock stands at {}, too far ahead of this machine's, so that it would take records \
+         for repeats and never forget; set it back (--turn-back now), or allow it (--max-ahead any)",
+        path.display(),
+        moment_text(clock)
+    )
+}
+
 /// Everything between the stream and the outside.
 struct Session {
     judge: Judge,
@@ -79,15 +94,22 @@ impl Session {
     fn begin(request: &Dedup) -> anyhow::Result<(Self, Recipe)> {
         let opened = request.state.as_deref().map(State::open).transpose()?;
         let (state, saved) = opened.map_or((None, None), |(state, saved)| (Some(state), saved));
-        let recipe = request.reading.recipe(request.hashing(), Keys::Hashed);
+        let goal = request.wanted.goal()?;
+        let recipe = request.reading.recipe(goal.window, request.hashing(), Keys::Hashed);
         let builder = request.builder()?;
         let refresh = request.repeats() == Repeats::Refresh;
-        let note = Note::new(&request.wanted.goal()?, recipe.to_string(), refresh);
+        let note = Note::new(&goal, recipe.to_string(), refresh);
         let (seen, note) = match (&state, saved) {
             (Some(state), Some(saved)) => {
                 let (structure, hashing) = (request.structure.clone(), request.hashing());
                 let asked = Asked { builder, structure, hashing, note };
-                let (seen, note) = resume(state.path(), saved, asked)?;
+                let (mut seen, mut note) = resume(state.path(), saved, asked)?;
+                if let Some(moment) = request.turn_back {
+                    seen.filter_mut().turn_back(moment);
+                    note.latest = note.latest.min(moment.millis());
+                    state.save(&seen, &note)?;
+                }
+                check_clock(state.path(), &seen, recipe.horizon)?;
                 (Seen::Here(seen), note)
             }
             _ => match request.shared()? {
@@ -172,6 +194,7 @@ impl Session {
 
     fn finish(&mut self, request: &Dedup) -> anyhow::Result<()> {
         self.checkpoint()?;
+        self.counts.warn();
         if request.count {
             output::print(&format!("{}\n", self.printer.shown()))?;
         }

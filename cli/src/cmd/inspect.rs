@@ -2,13 +2,14 @@
 
 use std::fmt::Write;
 
-use lately::{Hashing, Memory};
+use lately::{Clock, Hashing, Memory, SystemClock};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::plan::parameter;
 use crate::args::Inspect;
 use crate::output;
+use crate::records::moment_text;
 use crate::state::{self, Note, Saved};
 use crate::stats::{grouped, percent};
 
@@ -34,6 +35,8 @@ struct Summary<'a> {
     estimated_false_positive_rate: f64,
     hashing: &'static str,
     seed: Option<u64>,
+    /// The latest moment of any record, in windows by time.
+    clock: Option<String>,
     filter_bytes: u64,
     file_bytes: u64,
     note: Option<&'a Note>,
@@ -56,6 +59,7 @@ impl<'a> Summary<'a> {
             estimated_false_positive_rate: filter.false_positive_rate(),
             hashing,
             seed,
+            clock: filter.clock().map(moment_text),
             filter_bytes: filter.heap_bytes(),
             file_bytes: saved.bytes,
             note: saved.note.as_ref(),
@@ -73,6 +77,14 @@ impl<'a> Summary<'a> {
         lines.push(("file", Memory::from_bytes(self.file_bytes).to_string()));
         let seed = self.seed.map_or_else(|| "secret".to_owned(), |seed| seed.to_string());
         lines.push(("seed", format!("{seed} ({} hashing)", self.hashing)));
+        if let Some(clock) = saved.seen.filter().clock() {
+            let ahead = clock.since(SystemClock.now().unwrap_or(clock)).rounded();
+            let ahead = match ahead.millis() {
+                0 => String::new(),
+                _ => format!(", {ahead} ahead of this machine's"),
+            };
+            lines.push(("clock", moment_text(clock) + &ahead));
+        }
         if let Some(note) = self.note {
             lines.push(("keys", note.keys.clone()));
             let repeats = if note.refresh { "start the window anew" } else { "change nothing" };

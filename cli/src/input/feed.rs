@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, Sender};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use anyhow::anyhow;
-use lately::Time;
+use lately::{Clock, SystemClock};
 
 use super::source::{Future, Source};
 use super::{Chunk, Event, Files};
@@ -142,7 +142,7 @@ impl Feeder {
         if end == 0 {
             return Ok(());
         }
-        feed.chunk.now = wall_clock();
+        feed.chunk.now = SystemClock.now().unwrap_or_default();
         let mut next = self.chunk()?;
         next.succeed(&feed.chunk, end)?;
         let full = std::mem::replace(&mut feed.chunk, next);
@@ -160,10 +160,4 @@ impl Feeder {
         }
         self.used.recv().map_err(|_| anyhow!("nobody reads"))
     }
-}
-
-/// Milliseconds since 1970; a clock set before that counts as 1970.
-fn wall_clock() -> Time {
-    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Time::from_millis(u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX))
 }

@@ -11,8 +11,8 @@ use anyhow::bail;
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
 
 use super::key::{Hasher, Texts};
-use super::moment;
-use super::{Aside, Parser, Recipe, Unit};
+use super::told::Moments;
+use super::{Aside, Parser, Recipe};
 use crate::input::{Chunk, Records};
 
 /// A column by its number, from 1, or by its name in the first row.
@@ -53,7 +53,7 @@ pub(crate) struct Csv {
     keys: Vec<Column>,
     time: Option<Column>,
     wanted: Wanted,
-    unit: Unit,
+    moments: Moments,
     hasher: Hasher,
 }
 
@@ -94,7 +94,7 @@ impl Csv {
             keys: keys.to_vec(),
             time: time.cloned(),
             wanted: Wanted::default(),
-            unit: recipe.unit,
+            moments: Moments::new(recipe),
             hasher: Hasher::new(recipe),
         };
         if !by_name {
@@ -129,13 +129,14 @@ impl Csv {
             records.put_aside(end, Aside::Header);
             return Ok(());
         }
-        let moment = self.wanted.time.and_then(|place| {
-            self.row.field(place).and_then(|field| moment::parse(field, self.unit))
-        });
-        if moment.is_none() && self.time.is_some() {
-            records.put_aside(end, Aside::NoTime);
-            return Ok(());
-        }
+        let moment = self.wanted.time.map(|place| self.moments.read(self.row.field(place)));
+        let moment = match moment.transpose() {
+            Ok(moment) => moment,
+            Err(aside) => {
+                records.put_aside(end, aside);
+                return Ok(());
+            }
+        };
         match self.key(records.texts()) {
             Some(hash) => records.judge(end, hash, moment),
             None => records.put_aside(end, Aside::NoKey),

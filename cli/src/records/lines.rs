@@ -7,8 +7,8 @@ use memchr::{memchr_iter, memrchr};
 
 use super::json::{Malformed, Tree};
 use super::key::{Hasher, Texts};
-use super::moment;
-use super::{Aside, Parser, Path, Recipe, Unit};
+use super::told::Moments;
+use super::{Aside, Parser, Path, Recipe};
 use crate::input::{Chunk, Records};
 
 pub(crate) struct Lines {
@@ -24,7 +24,7 @@ struct Fields {
     keys: Vec<usize>,
     /// Where the moment is in `found`.
     time: Option<usize>,
-    unit: Unit,
+    moments: Moments,
     found: Vec<Option<Range<usize>>>,
 }
 
@@ -34,7 +34,8 @@ impl Lines {
         let keys: Vec<_> = keys.iter().map(|path| tree.add(path)).collect();
         let time = time.map(|path| tree.add(path));
         let wanted = time.is_some() || !keys.is_empty();
-        let fields = wanted.then(|| Fields { tree, keys, time, unit: recipe.unit, found: vec![] });
+        let moments = Moments::new(recipe);
+        let fields = wanted.then(|| Fields { tree, keys, time, moments, found: vec![] });
         Self { terminator, hasher: Hasher::new(recipe), fields }
     }
 }
@@ -86,19 +87,21 @@ impl Fields {
         if self.tree.find(record, &mut self.found) == Err(Malformed) {
             return records.put_aside(end, Aside::Malformed);
         }
-        let moment = self.moment(record);
-        if moment.is_none() && self.time.is_some() {
-            return records.put_aside(end, Aside::NoTime);
-        }
+        let moment = match self.moment(record) {
+            Ok(moment) => moment,
+            Err(aside) => return records.put_aside(end, aside),
+        };
         match self.key(record, hasher, records.texts()) {
             Some(hash) => records.judge(end, hash, moment),
             None => records.put_aside(end, Aside::NoKey),
         }
     }
 
-    fn moment(&self, record: &[u8]) -> Option<Time> {
-        let text = &record[self.found[self.time?].clone()?];
-        moment::parse(unquoted(text).unwrap_or(text), self.unit)
+    /// When the record happened, if it is to tell that.
+    fn moment(&mut self, record: &[u8]) -> Result<Option<Time>, Aside> {
+        let Some(slot) = self.time else { return Ok(None) };
+        let text = self.found[slot].clone().map(|at| &record[at]);
+        self.moments.read(text.map(|text| unquoted(text).unwrap_or(text))).map(Some)
     }
 
     fn key(&self, record: &[u8], hasher: &mut Hasher, texts: &mut Texts) -> Option<u64> {

@@ -9,15 +9,17 @@ mod key;
 mod lines;
 mod moment;
 mod path;
+mod told;
 
 pub(crate) use csv::Column;
 pub(crate) use key::{Folding, Texts, parts};
-pub(crate) use moment::Unit;
+pub(crate) use moment::{Unit, parse as parse_moment};
 pub(crate) use path::Path;
+pub(crate) use told::text as moment_text;
 
 use std::fmt;
 
-use lately::Hashing;
+use lately::{Hashing, Horizon, Time};
 
 use crate::input::Chunk;
 
@@ -27,6 +29,8 @@ pub(crate) struct Recipe {
     pub(crate) format: Format,
     pub(crate) folding: Folding,
     pub(crate) unit: Unit,
+    /// How far ahead of this machine's clock a moment is believed.
+    pub(crate) horizon: Horizon,
     pub(crate) hashing: Hashing,
     pub(crate) keys: Keys,
 }
@@ -125,6 +129,8 @@ pub(crate) enum Aside {
     NoKey,
     /// It does not say when it happened.
     NoTime,
+    /// It says that it happened so far ahead that this is not believed.
+    Ahead(Time),
     /// It is not JSON where its key should be.
     Malformed,
 }
@@ -132,6 +138,10 @@ pub(crate) enum Aside {
 impl fmt::Display for Aside {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Aside::Ahead(moment) => {
+                let moment = told::text(*moment);
+                return write!(f, "tells {moment}, too far ahead of this machine's clock");
+            }
             Aside::Header => "names the columns",
             Aside::NoKey => "has no key",
             Aside::NoTime => "does not tell its time",
