@@ -45,9 +45,11 @@ pub fn hashes(call: &Call<'_>, sent: Sent) {
     }
 }
 
-/// These words of a command with another grammar were inserted.
+/// These words of a command with another grammar were inserted. It goes as it came only if it would do the
+/// same again: with all of its items.
 pub fn insertion_of(call: &Call<'_>, sent: Sent, items: Range<usize>) {
     match sent {
+        Sent::AsItCame if items.end == call.len() => call.replicate_verbatim(),
         Sent::AsItCame => call.replicate_items(c"LATELY.ADD", items),
         Sent::At(moment) => call.replicate_at(c"LATELY.ADDAT", moment, items),
     }

@@ -1,7 +1,8 @@
 """How many instructions a server takes for `LATELY.ADD` and for `SET key value EX NX`.
 
 Not a test, and like `race.py` but for the unit: instructions hardly depend on what else the machine
-does. `cargo xtask instructions` runs it; it needs valgrind. Whatever the kernel does is not counted.
+does. `cargo xtask instructions` runs it; it needs valgrind. Whatever the kernel does is not counted. If
+`REDISBLOOM` names the file of that module, its `BF.ADD` is counted too.
 """
 
 import glob
@@ -11,37 +12,40 @@ import re
 import subprocess
 import sys
 
-from race import CONTENDERS, RANGE, benchmark
-from servers import ENGINES, Server
+from race import RANGE, benchmark, running
+from servers import ENGINES
 
 REQUESTS = 60_000
 PIPELINE = 50
-# What replicas are sent in other words than the client's: every `BF.ADD`, and of a window by time the
-# first insertion of a millisecond, with its moment. A server that is watched takes so much longer for a
-# command that the latter comes dozens of times as often as in earnest: so it is told apart.
+# What replicas are sent in other words than the client's: of a window by time the first insertion of a
+# millisecond, with its moment. A server that is watched takes so much longer for a command that this comes
+# dozens of times as often as in earnest: so it is told apart.
 SENT = re.compile(r"^[RV]M_Replicate$")
 
 
 def count(engine):
-    server = Server(engine, before=["valgrind", "-q", "--tool=callgrind"])
-    try:
-        server("LATELY.RESERVE", "last", "LAST", RANGE, "ERROR", "0.1%")
-        server("LATELY.RESERVE", "within", "WITHIN", 3_600_000, "ERROR", "0.1%")
-        for name, words in CONTENDERS.items():
-            # Once unseen, so that memory is there and slices are of the size they will have.
-            benchmark(server, words, PIPELINE, REQUESTS)
-            control(server, "--zero")
-            benchmark(server, words, PIPELINE, REQUESTS)
-            control(server, "--dump")
-            dump = max(glob.glob(f"{server.folder}/callgrind.out.*"), key=os.path.getmtime)
-            total, sent = read(pathlib.Path(dump))
-            print(
-                f"{engine:7} {name:18} {(total - sent) / REQUESTS:6.0f} instructions, "
-                f"and {sent / REQUESTS:.0f} for what is sent in other words",
-                flush=True,
-            )
-    finally:
-        server.stop()
+    with running(engine, before=["valgrind", "-q", "--tool=callgrind"]) as places:
+        ours = places[0][0]
+        ours("LATELY.RESERVE", "last", "LAST", RANGE, "ERROR", "0.1%")
+        ours("LATELY.RESERVE", "within", "WITHIN", 3_600_000, "ERROR", "0.1%")
+        for server, contenders in places:
+            for name, words in contenders.items():
+                total, sent = measure(server, words)
+                print(
+                    f"{engine:7} {name:18} {(total - sent) / REQUESTS:6.0f} instructions, "
+                    f"and {sent / REQUESTS:.0f} for what is sent in other words",
+                    flush=True,
+                )
+
+
+def measure(server, words):
+    # Once unseen, so that memory is there and slices are of the size they will have.
+    benchmark(server, words, PIPELINE, REQUESTS)
+    control(server, "--zero")
+    benchmark(server, words, PIPELINE, REQUESTS)
+    control(server, "--dump")
+    dump = max(glob.glob(f"{server.folder}/callgrind.out.*"), key=os.path.getmtime)
+    return read(pathlib.Path(dump))
 
 
 def control(server, order):

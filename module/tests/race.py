@@ -3,8 +3,11 @@
 Not a test: what it prints depends on the machine. `cargo xtask race` runs it. Besides requests per
 second it tells the time that the server's process took for each, which other work on the machine
 disturbs less.
+
+If `REDISBLOOM` names the file of that module, its `BF.ADD` takes part, in a server of its own.
 """
 
+import contextlib
 import ctypes.util
 import itertools
 import os
@@ -30,6 +33,9 @@ CONTENDERS = {
     "LATELY.SEEN last": ["LATELY.SEEN", "last", "k{run}:__rand_int__"],
     "BF.ADD": ["BF.ADD", "bloom", "k{run}:__rand_int__"],
 }
+# The module whose commands those are, which cannot be loaded beside them.
+RIVAL = os.environ.get("REDISBLOOM")
+RIVALS = {"RedisBloom BF.ADD": CONTENDERS["BF.ADD"]} if RIVAL else {}
 # What engines are meant to allocate memory with; the wheel of Valkey is built without it.
 JEMALLOC = ctypes.util.find_library("jemalloc")
 
@@ -59,29 +65,43 @@ def seconds_taken(server):
 
 def races(engine):
     """As the engine was built, and with jemalloc if it was built without and there is one."""
-    allocator = race(Server(engine), engine)
+    allocator = race(engine, engine)
     if JEMALLOC and not allocator.startswith("jemalloc"):
-        race(Server(engine, before=["env", f"LD_PRELOAD={JEMALLOC}"]), f"{engine} with jemalloc")
+        race(engine, f"{engine} with jemalloc", before=["env", f"LD_PRELOAD={JEMALLOC}"])
 
 
-def race(server, title, rounds=9):
-    """Prints how all fare, and says with which allocator the engine was built."""
+@contextlib.contextmanager
+def running(engine, **settings):
+    """A server with our module, and who takes part there; if there is a rival, another with that."""
+    started = []
     try:
+        started.append(Server(engine, **settings))
+        if RIVAL:
+            started.append(Server(engine, load=False, loadmodule=RIVAL, **settings))
+        yield list(zip(started, [CONTENDERS, RIVALS]))
+    finally:
+        for server in started:
+            server.stop()
+
+
+def race(engine, title, rounds=9, **settings):
+    """Prints how all fare, and says with which allocator the engine was built."""
+    with running(engine, **settings) as places:
+        server = places[0][0]
         allocator = server.client.info("memory")["mem_allocator"]
         print(f"{title} (built with {allocator})")
         server("LATELY.RESERVE", "last", "LAST", RANGE, "ERROR", "0.1%")
         for pipeline, requests in [(1, 60_000), (50, 600_000)]:
-            runs = {name: [] for name in CONTENDERS}
+            runs = {name: [] for name in [*CONTENDERS, *RIVALS]}
             for _ in range(rounds):
                 begin(server)
-                for name, words in CONTENDERS.items():
-                    runs[name].append(measure(server, words, pipeline, requests))
+                for place, contenders in places:
+                    for name, words in contenders.items():
+                        runs[name].append(measure(place, words, pipeline, requests))
             for name, samples in runs.items():
                 report(pipeline, name, samples, runs["SET EX NX"])
         usage(server)
         return allocator
-    finally:
-        server.stop()
 
 
 def report(pipeline, name, samples, base):

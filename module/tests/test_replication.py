@@ -49,7 +49,7 @@ def test_settings_of_the_replica_do_not_matter(start):
 
 
 def test_bloom_commands_replicate_whatever_the_filter(start, wish):
-    """They are sent in words of ours, with the moment if it matters and was not sent before."""
+    """As they came; in words of ours with the moment, if it matters and was not sent before."""
     primary, replica = pair(start)
     reserve(primary, "k", wish)
     for number in range(100):
@@ -60,6 +60,25 @@ def test_bloom_commands_replicate_whatever_the_filter(start, wish):
             time.sleep(0.002)
     wait_until_equal(replica, primary)
     assert replica.digest() == primary.digest()
+
+
+def test_bloom_commands_are_sent_as_they_came_if_they_would_do_the_same(start):
+    """In other words they take twice the time, even while nobody listens."""
+    primary, replica = pair(start)
+    bf = primary.client.bf()
+    for item in range(10):
+        bf.add("k", item)
+    bf.madd("k", "a", "b")
+    bf.insert("k", ["c", "a"], capacity=5)
+    # Of what is full, only what was taken.
+    bf.create("full", 0.01, 2, noScale=True)
+    bf.madd("full", "a", "b", "c")
+    wait_until_equal(replica, primary)
+    assert replica.digest() == primary.digest()
+    stats = replica.client.info("commandstats")
+    calls = {name.removeprefix("cmdstat_").lower(): stat["calls"] for name, stat in stats.items()}
+    assert [calls.get(name, 0) for name in ["bf.add", "bf.madd", "bf.insert"]] == [10, 1, 1]
+    assert [calls[name] for name in ["lately.reserve", "lately.add"]] == [2, 1]
 
 
 def test_a_script_and_a_transaction_replicate(start):

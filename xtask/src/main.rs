@@ -28,6 +28,7 @@ Usage: cargo xtask CHORE
   module        the tests of the module on Redis and Valkey only
   redis         a server with the module, and redis-cli on it until that is left (`valkey` likewise)
   race          the module beside SET EX NX in the same server; measures, so keep the machine quiet
+                (REDISBLOOM=FILE brings that module in, here and below)
   instructions  the same in instructions of the server, which need no quiet machine but valgrind
   clicks        write examples/data/clicks.ndjson again";
 

@@ -125,12 +125,17 @@ pub unsafe extern "C" fn run<C: Command>(
         let mut call = unsafe { Call::new(ctx, words, count as usize) };
         Some(C::run(&mut call))
     });
-    if let Some(Ok(Reply::Answers(answers))) = &outcome
-        && let Some(answer) = answers.only()
-        // SAFETY: the command is still under way; so below.
-        && unsafe { ready::send(ctx, answer) }
-    {
-        // The usual end, and there is nothing on the heap: no need to look for it.
+    // The usual ends, of one item. There is nothing on the heap then: no need to look for it.
+    let is_sent = match &outcome {
+        Some(Ok(Reply::Answers(answers))) => {
+            // SAFETY: the command is still under way; so below.
+            answers.only().is_some_and(|answer| unsafe { ready::send(ctx, answer) })
+        }
+        // SAFETY: as above.
+        Some(Ok(Reply::Bool(yes))) => unsafe { api::ReplyWithBool(ctx, (*yes).into()) == OK },
+        _ => false,
+    };
+    if is_sent {
         std::mem::forget(outcome);
         return OK;
     }

@@ -114,6 +114,9 @@ type Taken = (Answers, Option<Refusal>);
 
 /// Inserts the words from `first` on. As in RedisBloom, a filter that must not grow takes what it
 /// can, and the answers end with the refusal.
+///
+/// All of it becomes part of the command, as in `LATELY.ADD`.
+#[inline(always)]
 fn insert(
     call: &mut Call<'_>,
     shape: impl FnOnce() -> Result<Shape, Refusal>,
@@ -123,14 +126,19 @@ fn insert(
     let ahead = call.ahead(first);
     let wish = || Ok(shape()?.wish());
     let origin = call.origin();
-    let (taken, sent) = change_or_create(call, wish, |stored| {
-        let (moment, sent) = replicate::moment(When::Now, stored, origin);
-        let taken = match super::most_items(stored) {
-            None => (stored.insert(items.iter(), ahead, moment, Repeat::Refreshes), None),
-            Some(most) => insert_until_full(stored, most, items, ahead, moment),
-        };
-        Ok((taken, sent))
-    })?;
+    let (taken, sent) = change_or_create(
+        call,
+        wish,
+        #[inline(always)]
+        |stored| {
+            let (moment, sent) = replicate::moment(When::Now, stored, origin);
+            let taken = match super::most_items(stored) {
+                None => (stored.insert(items.iter(), ahead, moment, Repeat::Refreshes), None),
+                Some(most) => insert_until_full(stored, most, items, ahead, moment),
+            };
+            Ok((taken, sent))
+        },
+    )?;
     let count = taken.0.as_slice().len();
     if count > 0 {
         replicate::insertion_of(call, sent, first..first + count);
@@ -140,6 +148,7 @@ fn insert(
 }
 
 /// Inserts items until the filter has the most that it takes. It then still answers for what it has.
+#[inline(never)]
 fn insert_until_full(
     stored: &mut Stored,
     most: u64,
