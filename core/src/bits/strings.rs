@@ -138,24 +138,25 @@ impl Changed {
 /// If the words end before the bits do.
 #[inline(always)]
 pub fn copy_bits(source: &[u64], from: usize, target: &mut [u64], to: usize, count: usize) {
-    let mut done = 0;
-    while done < count {
-        let (word, shift) = ((to + done) / 64, (to + done) % 64);
-        if shift == 0 {
-            let shift = (from + done) % 64;
-            let pairs = source[(from + done) / 64..].windows(2);
-            let words = target[word..].iter_mut().take((count - done) / 64);
-            for (target, pair) in words.zip(pairs) {
-                *target = pair[0] >> shift | pair[1] << 1 << (63 - shift);
-                done += 64;
-            }
-        }
-        let (word, step) = ((to + done) / 64, (count - done).min(64 - shift));
-        if step > 0 {
-            let bits = BitReader::new(source, from + done).peek(step as u32);
-            target[word] |= bits << shift;
-            done += step;
-        }
+    if count == 0 {
+        return;
+    }
+    // Up to the end of the first word, whole words, and what is left.
+    let (target, shift) = (&mut target[to / 64..], to % 64);
+    let first = count.min(64 - shift);
+    target[0] |= BitReader::new(source, from).peek(first as u32) << shift;
+    let (from, whole, left) = (from + first, (count - first) / 64, (count - first) % 64);
+    let (target, shift) = (&mut target[1..], from % 64);
+    let mut words = source.get(from / 64..).unwrap_or_default().iter().copied();
+    let mut low = words.next().unwrap_or(0);
+    for target in &mut target[..whole] {
+        let high = words.next().unwrap_or(0);
+        *target = low >> shift | high << 1 << (63 - shift);
+        low = high;
+    }
+    if left > 0 {
+        let high = words.next().unwrap_or(0);
+        target[whole] |= (low >> shift | high << 1 << (63 - shift)) & mask(left as u32);
     }
 }
 

@@ -183,7 +183,7 @@ impl Growing {
             }
         }
         let made = if bins <= MOST_BINS {
-            segment.reshaped(width)
+            segment.reshaped(isa, width)
         } else {
             self.lost += entries as u64;
             self.items = self.items.saturating_sub(entries as u64);

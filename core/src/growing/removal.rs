@@ -77,7 +77,7 @@ impl Growing {
         self.items = self.items.saturating_sub(1);
         if segment.bins(width) > bins_for(segment.count(width) + RESERVE) {
             self.drop_leftovers(isa, hash, &mut Uncounted);
-            let smaller = self.directory.segment(hash).1.reshaped(width);
+            let smaller = self.directory.segment(hash).1.reshaped(isa, width);
             self.directory.replace(hash, smaller);
         }
         true

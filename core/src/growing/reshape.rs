@@ -71,7 +71,7 @@ impl Segment {
     fn store<I: Isa>(&mut self, isa: I, width: usize, place: Place) {
         let always = Repeat::Store(usize::MAX);
         if self.insert(isa, width, place, always, &mut Uncounted) == Outcome::Full {
-            *self = self.reshaped(width);
+            *self = self.reshaped(isa, width);
             self.insert(isa, width, place, always, &mut Uncounted);
         }
     }
@@ -101,22 +101,29 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
     }
 
     /// The same entries with as many bins as they need, free slots spread evenly.
-    pub(super) fn reshaped(&self, width: usize) -> Segment {
-        let counts =
-            std::array::from_fn(|number| self.end(width, number) - self.block(number).start());
-        let bins = bins_for(counts.iter().sum());
-        let mut made = Segment::new(width, bins);
-        for (number, (to, count)) in starts(&counts, bins).into_iter().zip(counts).enumerate() {
-            let block = self.block(number);
-            let from = block.start();
-            made.set_block(number, Block::new(to, block.occupied()));
-            let (low, made_low) =
-                (self.field_end(width, from + count), made.field_end(width, to + count));
-            let ends = SLOTS * HEAD;
-            copy_bits(self.words(), ends + from, made.words_mut(), ends + to, count);
-            copy_bits(self.words(), low, made.words_mut(), made_low, count * width);
-        }
-        made
+    pub(super) fn reshaped<I: Isa>(&self, isa: I, width: usize) -> Segment {
+        isa.vectorize(
+            #[inline(always)]
+            || {
+                let counts = std::array::from_fn(|number| {
+                    self.end(width, number) - self.block(number).start()
+                });
+                let bins = bins_for(counts.iter().sum());
+                let mut made = Segment::new(width, bins);
+                let starts = starts(&counts, bins);
+                for (number, (to, count)) in starts.into_iter().zip(counts).enumerate() {
+                    let block = self.block(number);
+                    let from = block.start();
+                    made.set_block(number, Block::new(to, block.occupied()));
+                    let low = self.field_end(width, from + count);
+                    let made_low = made.field_end(width, to + count);
+                    let ends = SLOTS * HEAD;
+                    copy_bits(self.words(), ends + from, made.words_mut(), ends + to, count);
+                    copy_bits(self.words(), low, made.words_mut(), made_low, count * width);
+                }
+                made
+            },
+        )
     }
 }
 
@@ -190,6 +197,8 @@ fn half<I: Isa>(
             buckets &= u64::MAX << HALF;
         }
         let (mut occupied, mut last, mut to) = (0, 0, start);
+        // As many fields as a word holds, so that they are written at once.
+        let (mut fields, mut held) = (0, 0);
         for slot in source {
             let entry = Place {
                 block: parent as u32,
@@ -209,7 +218,11 @@ fn half<I: Isa>(
             if to > start && place.bucket != last {
                 made.set_end(to - 1);
             }
-            made.set_field(child_width, to, field);
+            if (held + 1) * child_width > 64 {
+                made.set_fields(child_width, to, held, fields);
+                (fields, held) = (0, 0);
+            }
+            (fields, held) = (fields << child_width | field, held + 1);
             occupied |= 1 << place.bucket;
             (last, to) = (place.bucket, to + 1);
             if field == used_up(child_width) {
@@ -218,6 +231,7 @@ fn half<I: Isa>(
         }
         if to > start {
             made.set_end(to - 1);
+            made.set_fields(child_width, to, held, fields);
         }
         made.set_block(number, Block::new(start, occupied));
     }

@@ -281,8 +281,14 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
     }
 
     pub(super) fn set_field(&mut self, width: usize, slot: usize, field: u64) {
-        let low = self.field_end(width, slot + 1);
-        write_bits(&mut self.words, low, width as u32, field);
+        self.set_fields(width, slot + 1, 1, field);
+    }
+
+    /// Writes the fields of the last so many slots before `end`, which fit a word, the first highest.
+    #[inline(always)]
+    pub(super) fn set_fields(&mut self, width: usize, end: usize, count: usize, fields: u64) {
+        let low = self.field_end(width, end);
+        write_bits(&mut self.words, low, (count * width) as u32, fields);
     }
 
     /// Stores an entry unless one matches, or there is no room.
