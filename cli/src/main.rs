@@ -2,7 +2,8 @@
 //!
 //! Exit code 0 is success, 2 an error, told in one line; 1 says that nothing was new, for those who
 //! ask (`--exit-status`). A reader that has seen enough and closes
-//! the pipe (`lately dedup ... | head`) is success.
+//! the pipe (`lately dedup ... | head`) is success. Whoever is stopped by a signal dies of it, when
+//! everything is in order.
 
 mod args;
 mod cmd;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
     match run() {
         Ok(Ended::Well) => ExitCode::SUCCESS,
         Ok(Ended::NothingNew) => ExitCode::FAILURE,
+        Ok(Ended::Stopped(signal)) => signals::die_of(signal),
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // `eprintln!` would panic where standard error cannot be written to.

@@ -58,3 +58,21 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
     kind == Some(io::ErrorKind::BrokenPipe)
 }
+
+/// Whether standard output was closed when the process began. What runs before `main` opens
+/// the null device in its place, for reading and writing, so that no file comes to be there; who
+/// sends output to the null device opens it for writing only.
+#[cfg(unix)]
+pub(crate) fn is_closed() -> bool {
+    use rustix::fs::{OFlags, fcntl_getfl, fstat};
+    let stdout = io::stdout();
+    let (Ok(flags), Ok(found)) = (fcntl_getfl(&stdout), fstat(&stdout)) else { return true };
+    let both = flags & OFlags::RWMODE == OFlags::RDWR;
+    both && rustix::fs::stat("/dev/null").is_ok_and(|null| null.st_rdev == found.st_rdev)
+}
+
+/// Elsewhere writing tells.
+#[cfg(not(unix))]
+pub(crate) fn is_closed() -> bool {
+    false
+}

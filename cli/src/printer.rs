@@ -72,8 +72,8 @@ impl Printer {
             duplicates += u64::from(verdict == Verdict::Duplicate);
             if let Verdict::Aside(aside) = verdict {
                 counts.put_aside(aside);
-                if self.missing == Missing::Fail && aside != Aside::Header {
-                    self.output.write(&chunk.bytes[piece])?;
+                if self.missing == Missing::Fail && aside.is_fault() {
+                    self.write(&chunk.bytes[piece])?;
                     return refuse(chunk, record.start, aside);
                 }
             }
@@ -111,6 +111,8 @@ impl Printer {
         match (verdict, &self.show) {
             (Verdict::Aside(Aside::Header), _) => !std::mem::replace(&mut self.header_shown, true),
             (Verdict::Aside(_), Show::Duplicates) => false,
+            // Whatever it would have become, nobody else has this part of it.
+            (Verdict::Aside(Aside::Cut), _) => true,
             (Verdict::Aside(_), _) => self.missing == Missing::Pass,
             (_, Show::Marked(_)) => true,
             (verdict, Show::Unique) => verdict == Verdict::New,

@@ -1,13 +1,25 @@
 //! A request to end, from the keyboard or the system, ends the stream as if its input ended there.
+//! What is to be done at the end is done, and then the process dies of the signal after all: whoever
+//! waits for it must know that there would have been more.
 
-use std::sync::mpsc::Sender;
+use std::process::ExitCode;
 
-use crate::input::Event;
+/// What SIGINT and SIGTERM do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OnSignals {
+    /// They end the process at once.
+    Die,
+    /// They end the stream, and the process when everything is done.
+    EndInOrder,
+}
 
-/// Sends [`Event::Stop`] at the first SIGINT or SIGTERM. A second one ends the process as
-/// usual, for those who cannot wait.
+/// The signal that filters die of whose reader went away.
+pub(crate) const BROKEN_PIPE: i32 = 13;
+
+/// Hands the first SIGINT or SIGTERM on. A second one ends the process as usual, for those who
+/// cannot wait.
 #[cfg(unix)]
-pub(crate) fn stop_on_signals(events: Sender<Event>) -> anyhow::Result<()> {
+pub(crate) fn hand_on(stop: impl Fn(i32) + Send + 'static) -> anyhow::Result<()> {
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
 
@@ -25,8 +37,8 @@ pub(crate) fn stop_on_signals(events: Sender<Event>) -> anyhow::Result<()> {
     }
     let mut signals = Signals::new([SIGINT, SIGTERM]).context(FAILED)?;
     std::thread::spawn(move || {
-        for _ in signals.forever() {
-            let _ = events.send(Event::Stop);
+        for signal in signals.forever() {
+            stop(signal);
         }
     });
     Ok(())
@@ -34,6 +46,20 @@ pub(crate) fn stop_on_signals(events: Sender<Event>) -> anyhow::Result<()> {
 
 /// Elsewhere the process ends at once, and its last checkpoint stays.
 #[cfg(not(unix))]
-pub(crate) fn stop_on_signals(_: Sender<Event>) -> anyhow::Result<()> {
+pub(crate) fn hand_on(_: impl Fn(i32) + Send + 'static) -> anyhow::Result<()> {
     Ok(())
+}
+
+/// Ends the process by a signal, as if nobody had waited for it.
+#[cfg(unix)]
+pub(crate) fn die_of(signal: i32) -> ExitCode {
+    // Returns only if that cannot be.
+    let _ = signal_hook::low_level::emulate_default_handler(signal);
+    ExitCode::from(128_u8.saturating_add(signal as u8))
+}
+
+/// Elsewhere nobody dies of signals.
+#[cfg(not(unix))]
+pub(crate) fn die_of(signal: i32) -> ExitCode {
+    ExitCode::from(128_u8.saturating_add(signal as u8))
 }

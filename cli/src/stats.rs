@@ -44,7 +44,7 @@ impl Counts {
     /// Counts a record that was not judged.
     pub(crate) fn put_aside(&mut self, aside: Aside) {
         match aside {
-            Aside::Header => {}
+            Aside::Header | Aside::Cut => {}
             Aside::NoKey => self.no_key += 1,
             Aside::NoTime => self.no_time += 1,
             Aside::Ahead(moment) => {

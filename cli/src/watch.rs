@@ -4,32 +4,29 @@ use anyhow::bail;
 use lately::Time;
 
 use crate::args::{Keyless, Watching};
-use crate::input::{Chunk, Event, Files, Stream};
+use crate::input::{Chunk, Ending, Event, Files, Stream};
 use crate::progress::Progress;
-use crate::records::{Aside, Recipe};
-use crate::signals;
+use crate::records::Recipe;
+use crate::signals::OnSignals;
 use crate::stats::Counts;
 
-/// Hands every chunk to `each`, to the end or until someone asks to stop, which is an end like any
-/// other if the files have none. Records without a key are counted, or are an error.
+/// Hands every chunk to `each`, to the end, or if the files have none, until someone asks to stop:
+/// [`Ending`] says which. Records without a key are counted, or are an error.
 pub(crate) fn read(
     files: Files,
     recipe: Recipe,
     watching: &Watching,
     counts: &mut Counts,
     mut each: impl FnMut(&Chunk, &mut Counts) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Ending> {
     let progress = if watching.no_progress {
         Progress::none()
     } else {
         // Nothing is printed before the end.
         Progress::new(files.bytes(), true)
     };
-    let follow = files.follow;
-    let stream = Stream::start(files, recipe);
-    if follow {
-        signals::stop_on_signals(stream.interrupter())?;
-    }
+    let on_signals = if files.follow { OnSignals::EndInOrder } else { OnSignals::Die };
+    let stream = Stream::start(files, recipe, on_signals)?;
     loop {
         match stream.wait(None) {
             Some(Event::Chunk(chunk)) => {
@@ -40,7 +37,7 @@ pub(crate) fn read(
                 stream.recycle(*chunk);
             }
             Some(Event::End(end)) => return end,
-            Some(Event::Stop) | None => return Ok(()),
+            None => {}
         }
     }
 }
@@ -55,7 +52,7 @@ pub(crate) fn sightings(chunk: &Chunk) -> impl Iterator<Item = (u64, Time)> {
 fn put_aside(chunk: &Chunk, missing: Keyless, counts: &mut Counts) -> anyhow::Result<()> {
     for &(index, aside) in chunk.records.asides() {
         counts.put_aside(aside);
-        if missing == Keyless::Fail && aside != Aside::Header {
+        if missing == Keyless::Fail && aside.is_fault() {
             let number = chunk.before + index as u64 + 1;
             bail!(
                 "{}: record {number} {aside}; correct it, or leave such records out \

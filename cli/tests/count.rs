@@ -257,7 +257,8 @@ fn settings_from_the_environment() {
     assert_eq!(run(command, b"{\"k\":1}\n{\"k\":2}\n{\"k\":2}\n").text(), "2\t2\n");
 }
 
-/// Files that are followed never end by themselves: asked to end, it prints what it counted.
+/// Files that are followed never end by themselves: asked to end, it prints what it counted, and
+/// then it dies of the signal.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_followed_file_is_counted_until_asked_to_end() {
@@ -272,6 +273,7 @@ fn a_followed_file_is_counted_until_asked_to_end() {
     let id = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(0));
+    let died_of = std::os::unix::process::ExitStatusExt::signal(&output.status);
+    assert_eq!(died_of, Some(rustix::process::Signal::TERM.as_raw()));
     assert_eq!(output.stdout, b"2\tb\n1\ta\n");
 }

@@ -93,8 +93,26 @@ fn files_that_are_no_states_are_refused() {
         assert!(complaint.contains(reason), "{complaint}");
         assert_eq!(fs::read(&state).unwrap(), content, "what is refused stays as it is");
     }
+    let thesis = folder.file("thesis", "my thesis");
+    lately(&["dedup", "--state", &thesis], b"a\n").failure();
+    assert!(!Path::new(&folder.path("thesis.lock")).exists(), "nothing is left beside it");
     let complaint = lately(&["dedup", "--state", &folder.path("no/such")], b"").failure();
     assert!(complaint.contains("cannot open"), "{complaint}");
+}
+
+#[cfg(unix)]
+#[test]
+fn only_files_hold_states() {
+    let folder = Folder::new("state-no-file");
+    let link = folder.path("link");
+    std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+    let place = Path::new(&link).parent().unwrap().to_str().unwrap();
+    for path in ["/dev/null", &link, place] {
+        let complaint = lately(&["dedup", "--state", path], b"a\n").failure();
+        assert!(complaint.contains("is no regular file"), "{complaint}");
+    }
+    assert!(!Path::new("/dev/null.lock").exists());
+    assert_eq!(fs::read_dir(place).unwrap().count(), 1, "nothing is left");
 }
 
 /// Snapshots made by something else do not tell what their keys were, and will do.
@@ -159,7 +177,9 @@ fn checkpoints_come_while_the_input_waits() {
 
 #[cfg(unix)]
 #[test]
-fn signals_end_the_stream_in_order() {
+fn signals_end_the_stream_in_order_and_then_the_process() {
+    use std::os::unix::process::ExitStatusExt;
+
     use rustix::process::{Pid, Signal, kill_process};
     for window in windows() {
         for (signal, name) in [(Signal::INT, "int"), (Signal::TERM, "term")] {
@@ -170,8 +190,11 @@ fn signals_end_the_stream_in_order() {
             let flags = [&flags[..], &window[..]].concat();
             let mut process = Process::start(&flags);
             process.pass("a\n");
+            // Waiting would close it, and that would be an end of the input.
+            let _open = process.child.stdin.take();
             kill_process(Pid::from_child(&process.child), signal).unwrap();
-            assert_eq!(process.child.wait().unwrap().code(), Some(0));
+            let status = process.child.wait().unwrap();
+            assert_eq!(status.signal(), Some(signal.as_raw()), "{status}");
             assert_eq!(records(&state), Some(1));
             let stats: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
             assert_eq!(stats["unique"], 1);
@@ -202,7 +225,9 @@ fn a_full_disk_leaves_the_old_state() {
     assert!(!Path::new(&folder.path("state.tmp")).exists());
 }
 
-/// A reader that goes away has not seen everything: what it may have missed is not remembered.
+/// A reader that goes away has not seen everything: what it may have missed is not remembered, and
+/// whoever waits knows that not all was done.
+#[cfg(unix)]
 #[test]
 fn records_that_nobody_took_are_not_remembered() {
     let folder = Folder::new("state-broken-pipe");
@@ -214,8 +239,54 @@ fn records_that_nobody_took_are_not_remembered() {
     drop(child.stdout.take());
     let _ = stdin.write_all(input.as_bytes());
     drop(stdin);
-    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let status = child.wait().unwrap();
+    let died_of = std::os::unix::process::ExitStatusExt::signal(&status);
+    assert_eq!(died_of, Some(rustix::process::Signal::PIPE.as_raw()), "{status}");
     assert!(lately(&flags, input.as_bytes()).text() == input);
+}
+
+/// Neither are those that found no room.
+#[cfg(target_os = "linux")]
+#[test]
+fn records_that_were_not_printed_are_not_remembered() {
+    let folder = Folder::new("state-not-printed");
+    let state = folder.path("state");
+    let command = |redirected: &str| {
+        let mut command = Command::new("sh");
+        let script = format!("exec \"$0\" dedup --ever --state \"$1\" {redirected}");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_lately"), &state]);
+        run(&mut command, b"a\nb\n")
+    };
+    for (redirected, reason) in [
+        ("> /dev/full", "cannot write to standard output: No space left"),
+        (">&-", "standard output is closed"),
+        ("--count > /dev/full", "cannot write to standard output: No space left"),
+    ] {
+        let complaint = command(redirected).failure();
+        assert!(complaint.contains(reason), "{complaint}");
+        assert!(!Path::new(&state).exists(), "{redirected}");
+    }
+    // Whoever wants to print nothing may.
+    command("> /dev/null").success();
+    assert_eq!(records(&state), Some(2));
+}
+
+/// What is only counted is judged by the state, and leaves it alone.
+#[test]
+fn counting_remembers_nothing() {
+    let folder = Folder::new("state-count");
+    let state = folder.path("state");
+    let flags = ["dedup", "--state", &state];
+    let count = [&flags[..], &["--count"]].concat();
+    assert_eq!(lately(&count, b"a\nb\na\n").text(), "2\n");
+    assert!(!Path::new(&state).exists());
+    assert_eq!(lately(&flags, b"a\n").text(), "a\n");
+    let before = fs::read(&state).unwrap();
+    for _ in 0..2 {
+        assert_eq!(lately(&count, b"a\nb\nc\nb\n").text(), "2\n");
+    }
+    assert_eq!(fs::read(&state).unwrap(), before);
+    assert_eq!(lately(&flags, b"a\nb\nc\n").text(), "b\nc\n");
 }
 
 /// `kill -9` at 50 moments spread over runs with checkpoints all the time. The state always loads,

@@ -11,6 +11,7 @@ use super::reading::moment;
 use super::{Reading, Shared};
 use crate::judge::{Repeats, Seen};
 use crate::printer::Show;
+use crate::signals::OnSignals;
 use crate::wanted::Wanted;
 
 /// Print each line the first time it is seen in the window, and drop its repeats.
@@ -77,8 +78,9 @@ pub(crate) struct Dedup {
     #[arg(conflicts_with = "columns")]
     mark: Option<String>,
 
-    /// Print only how many records would be printed
-    #[arg(long, help_heading = "Output", conflicts_with_all = ["mark", "line_buffered"])]
+    /// Print only how many records would be printed, and remember none of them
+    #[arg(long, help_heading = "Output")]
+    #[arg(conflicts_with_all = ["mark", "line_buffered", "address"])]
     pub(crate) count: bool,
 
     /// Write each record at once and by itself, for whoever watches the output
@@ -164,9 +166,18 @@ impl Dedup {
         }
     }
 
-    /// Whether something is to be done at the end that a signal must not prevent.
-    pub(crate) fn ends_in_order(&self) -> bool {
-        self.state.is_some() || self.stats || self.stats_json.is_some() || self.count
+    /// Whether what is printed will not be printed by those who come later.
+    pub(crate) fn remembers(&self) -> bool {
+        (self.state.is_some() && !self.count) || self.shared.is_asked_for()
+    }
+
+    /// What a signal does: it must not prevent what is to be done at the end.
+    pub(crate) fn on_signals(&self) -> OnSignals {
+        if self.remembers() || self.stats || self.stats_json.is_some() || self.count {
+            OnSignals::EndInOrder
+        } else {
+            OnSignals::Die
+        }
     }
 }
 

@@ -33,6 +33,11 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// Whether a filter in a server is asked for.
+    pub(crate) fn is_asked_for(&self) -> bool {
+        self.address.is_some()
+    }
+
     /// The filter in the server, made if it is missing; nothing if none is asked for.
     pub(crate) fn open(
         &self,

@@ -25,6 +25,11 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// Whether a filter in a server is asked for.
+    pub(crate) fn is_asked_for(&self) -> bool {
+        self.address.is_some()
+    }
+
     /// Refused; nothing if none is asked for.
     pub(crate) fn open(
         &self,

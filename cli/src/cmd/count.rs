@@ -9,6 +9,7 @@ use lately::Hashing;
 
 use super::Ended;
 use crate::args::Count;
+use crate::input::Ending;
 use crate::listing::Listing;
 use crate::output;
 use crate::records::Keys;
@@ -23,7 +24,7 @@ pub(crate) fn run(request: &Count) -> anyhow::Result<Ended> {
     let mut listing = Listing::new(&recipe, request.json);
     let mut counts = Counts::new();
     let files = request.reading.files();
-    watch::read(files, recipe, &request.watching, &mut counts, |chunk, counts| {
+    let ending = watch::read(files, recipe, &request.watching, &mut counts, |chunk, counts| {
         for ((hash, moment), key) in watch::sightings(chunk).zip(chunk.records.keys()) {
             let new = tally.add(hash, key, moment)?;
             counts.unique += u64::from(new);
@@ -59,7 +60,11 @@ pub(crate) fn run(request: &Count) -> anyhow::Result<Ended> {
             request.room
         );
     }
-    Ok(if found.is_empty() && request.exit_status { Ended::NothingNew } else { Ended::Well })
+    Ok(match ending {
+        Ending::Stopped(signal) => Ended::Stopped(signal),
+        Ending::Complete if found.is_empty() && request.exit_status => Ended::NothingNew,
+        Ending::Complete => Ended::Well,
+    })
 }
 
 /// Writes what happened to a file, or to standard output.

@@ -13,17 +13,34 @@ use lately::{Clock, Horizon, SystemClock, Time, Untyped};
 
 use super::Ended;
 use crate::args::Dedup;
-use crate::input::{Chunk, Event, Stream};
+use crate::input::{Chunk, Ending, Event, Stream};
 use crate::judge::{Judge, Repeats, Seen};
 use crate::output::{self, Output};
 use crate::printer::{Pace, Printer};
 use crate::progress::Progress;
 use crate::records::{Keys, Recipe, moment_text};
 use crate::signals;
-use crate::state::{Asked, Note, Saved, State};
+use crate::state::{self, Asked, Note, Saved, State};
 use crate::stats::Counts;
 
 pub(crate) fn run(request: &Dedup) -> anyhow::Result<Ended> {
+    if !request.remembers() {
+        return print_new(request);
+    }
+    if output::is_closed() {
+        bail!(
+            "standard output is closed, so what is new would be remembered and never seen; open it, \
+             or send it to /dev/null, for writing only"
+        );
+    }
+    match print_new(request) {
+        // Not all that was there was done; so this is not success here.
+        Err(error) if output::is_broken_pipe(&error) => Ok(Ended::Stopped(signals::BROKEN_PIPE)),
+        ended => ended,
+    }
+}
+
+fn print_new(request: &Dedup) -> anyhow::Result<Ended> {
     let (mut session, recipe) = Session::begin(request)?;
     let files = request.reading.files();
     let progress = if request.no_progress {
@@ -31,17 +48,14 @@ pub(crate) fn run(request: &Dedup) -> anyhow::Result<Ended> {
     } else {
         Progress::new(files.bytes(), request.count)
     };
-    let stream = Stream::start(files, recipe);
-    if request.ends_in_order() {
-        signals::stop_on_signals(stream.interrupter())?;
-    }
+    let stream = Stream::start(files, recipe, request.on_signals())?;
     let end = session.consume(&stream, &progress)?;
     drop(progress);
     session.finish(request)?;
-    end?;
-    Ok(match session.counts.unique {
-        0 if request.exit_status => Ended::NothingNew,
-        _ => Ended::Well,
+    Ok(match end? {
+        Ending::Stopped(signal) => Ended::Stopped(signal),
+        Ending::Complete if request.exit_status && session.counts.unique == 0 => Ended::NothingNew,
+        Ending::Complete => Ended::Well,
     })
 }
 
@@ -92,24 +106,30 @@ struct Checkpoints {
 impl Session {
     /// A filter, empty or as it was saved, and how to read what it judges.
     fn begin(request: &Dedup) -> anyhow::Result<(Self, Recipe)> {
-        let opened = request.state.as_deref().map(State::open).transpose()?;
-        let (state, saved) = opened.map_or((None, None), |(state, saved)| (Some(state), saved));
+        let (state, saved) = match request.state.as_deref() {
+            None => (None, None),
+            // What is not printed is not remembered, either.
+            Some(path) if request.count => (None, state::look(path)?),
+            Some(path) => State::open(path).map(|(state, saved)| (Some(state), saved))?,
+        };
         let goal = request.wanted.goal()?;
         let recipe = request.reading.recipe(goal.window, request.hashing(), Keys::Hashed);
         let builder = request.builder()?;
         let refresh = request.repeats() == Repeats::Refresh;
         let note = Note::new(&goal, recipe.to_string(), refresh);
-        let (seen, note) = match (&state, saved) {
-            (Some(state), Some(saved)) => {
+        let (seen, note) = match (&request.state, saved) {
+            (Some(path), Some(saved)) => {
                 let (structure, hashing) = (request.structure.clone(), request.hashing());
                 let asked = Asked { builder, structure, hashing, note };
-                let (mut seen, mut note) = resume(state.path(), saved, asked)?;
+                let (mut seen, mut note) = resume(path, saved, asked)?;
                 if let Some(moment) = request.turn_back {
                     seen.filter_mut().turn_back(moment);
                     note.latest = note.latest.min(moment.millis());
-                    state.save(&seen, &note)?;
+                    if let Some(state) = &state {
+                        state.save(&seen, &note)?;
+                    }
                 }
-                check_clock(state.path(), &seen, recipe.horizon)?;
+                check_clock(path, &seen, recipe.horizon)?;
                 (Seen::Here(seen), note)
             }
             _ => match request.shared()? {
@@ -137,7 +157,7 @@ impl Session {
         &mut self,
         stream: &Stream,
         progress: &Progress,
-    ) -> anyhow::Result<anyhow::Result<()>> {
+    ) -> anyhow::Result<anyhow::Result<Ending>> {
         loop {
             let mut event = stream.ready();
             if event.is_none() {
@@ -151,7 +171,6 @@ impl Session {
                     stream.recycle(*chunk);
                 }
                 Some(Event::End(end)) => return Ok(end),
-                Some(Event::Stop) => return Ok(Ok(())),
                 None => {}
             }
             if self

@@ -14,4 +14,6 @@ pub(crate) enum Ended {
     Well,
     /// As asked for, the exit code tells that no record was new.
     NothingNew,
+    /// By this signal, and in order.
+    Stopped(i32),
 }

@@ -9,9 +9,10 @@ use std::time::Duration;
 use anyhow::anyhow;
 use lately::{Clock, SystemClock};
 
-use super::source::{Future, Source};
-use super::{Chunk, Event, Files};
-use crate::records::{Parser, Recipe};
+use super::source::{Found, Future, Source};
+use super::stop::Stop;
+use super::{Chunk, Ending, Event, Files, Message};
+use crate::records::{Aside, Parser, Recipe};
 
 /// How often followed files are looked at: soon enough for people, rarely enough for the machine.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -23,7 +24,8 @@ const AHEAD: usize = 2;
 /// Fills chunks and sends them.
 pub(crate) struct Feeder {
     recipe: Recipe,
-    events: Sender<Event>,
+    messages: Sender<Message>,
+    stop: Stop,
     used: Receiver<Chunk>,
     /// How many chunks there are, and how many there may be.
     chunks: usize,
@@ -44,56 +46,74 @@ struct Feed {
 impl Feeder {
     pub(crate) fn new(
         recipe: Recipe,
-        events: Sender<Event>,
+        (messages, stop): (Sender<Message>, Stop),
         used: Receiver<Chunk>,
         progress: Arc<AtomicU64>,
     ) -> Self {
-        Self { recipe, events, used, chunks: 0, most: AHEAD, idle: vec![], progress }
+        Self { recipe, messages, stop, used, chunks: 0, most: AHEAD, idle: vec![], progress }
     }
 
     /// Reads everything, and says how it ended.
     pub(crate) fn run(mut self, files: Files) {
-        let end = if files.follow { self.follow(&files) } else { self.read(&files) };
+        let mut feeds = Vec::new();
+        let read = if files.follow {
+            self.follow(&files, &mut feeds)
+        } else {
+            self.read(&files, &mut feeds)
+        };
+        let end = match read {
+            Ok(Found::Stop) => self.halt(feeds),
+            Ok(_) => Ok(Ending::Complete),
+            Err(error) => Err(error),
+        };
         // Nobody may be there to hear it.
-        let _ = self.events.send(Event::End(end));
+        let _ = self.messages.send(Message::Event(Event::End(end)));
     }
 
-    fn read(&mut self, files: &Files) -> anyhow::Result<()> {
+    /// Reads one file after the other. If it stops before the end, what it was reading is in `feeds`.
+    fn read(&mut self, files: &Files, feeds: &mut Vec<Option<Feed>>) -> anyhow::Result<Found> {
         for path in &files.paths {
-            let mut feed = self.open(path)?;
-            while self.step(&mut feed)? {}
+            let Some(mut feed) = self.open(path)? else { return Ok(Found::Stop) };
+            if self.exhaust(&mut feed)? == Found::Stop {
+                feeds.push(Some(feed));
+                return Ok(Found::Stop);
+            }
             self.finish(feed)?;
         }
-        Ok(())
+        Ok(Found::End)
     }
 
     /// Reads every file to its end, then goes round for ever. A file that is not there yet, or was
     /// replaced, is opened as soon as it is there.
-    fn follow(&mut self, files: &Files) -> anyhow::Result<()> {
-        let mut feeds = Vec::new();
+    fn follow(&mut self, files: &Files, feeds: &mut Vec<Option<Feed>>) -> anyhow::Result<Found> {
         for path in &files.paths {
             feeds.push(self.open_if_there(path)?);
             if let Some(feed) = feeds.last_mut().expect("just pushed") {
-                while self.step(feed)? {}
+                self.exhaust(feed)?;
             }
         }
         let mut ended = vec![false; feeds.len()];
         while ended.contains(&false) {
             let mut quiet = true;
             for ((slot, path), ended) in feeds.iter_mut().zip(&files.paths).zip(&mut ended) {
+                if self.stop.asked().is_some() {
+                    return Ok(Found::Stop);
+                }
                 let Some(feed) = slot else {
                     if !*ended {
                         *slot = self.open_if_there(path)?;
                     }
                     continue;
                 };
-                while self.step(feed)? {
-                    quiet = false;
-                }
+                let before = feed.source.position();
+                let mut found = self.exhaust(feed)?;
+                quiet &= feed.source.position() == before;
                 let future = feed.source.future();
                 if future != Future::More {
                     // What was written between the last read and the replacement.
-                    while self.step(feed)? {}
+                    found = self.exhaust(feed)?;
+                }
+                if future != Future::More && found == Found::End {
                     self.finish(slot.take().expect("was there"))?;
                     *ended = future == Future::Nothing;
                 }
@@ -102,30 +122,41 @@ impl Feeder {
                 std::thread::sleep(LOOK_EVERY);
             }
         }
-        Ok(())
+        Ok(Found::End)
     }
 
     fn open_if_there(&mut self, path: &Path) -> anyhow::Result<Option<Feed>> {
         let there = path.as_os_str() == "-" || path.exists();
-        there.then(|| self.open(path)).transpose()
+        if there { self.open(path) } else { Ok(None) }
     }
 
-    fn open(&mut self, path: &Path) -> anyhow::Result<Feed> {
-        let source = Source::open(path, &self.progress)?;
+    /// Opens a file, unless asked to stop.
+    fn open(&mut self, path: &Path) -> anyhow::Result<Option<Feed>> {
+        let Some(source) = Source::open(path, &self.stop, &self.progress)? else { return Ok(None) };
         self.most += 1;
         let mut chunk = self.chunk()?;
         chunk.begin(source.name());
-        Ok(Feed { source, parser: self.recipe.parser(), chunk })
+        Ok(Some(Feed { source, parser: self.recipe.parser(), chunk }))
     }
 
-    /// Reads once and sends the records found; `false` at the end, for now.
-    fn step(&mut self, feed: &mut Feed) -> anyhow::Result<bool> {
-        let read = feed.source.read(feed.chunk.room()?)?;
-        feed.chunk.filled += read;
-        if read > 0 {
+    /// Reads and sends what is there, to the end for now, or until asked to stop.
+    fn exhaust(&mut self, feed: &mut Feed) -> anyhow::Result<Found> {
+        loop {
+            let found = self.step(feed)?;
+            if !matches!(found, Found::Bytes(_)) {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Reads once and sends the records found.
+    fn step(&mut self, feed: &mut Feed) -> anyhow::Result<Found> {
+        let found = feed.source.read(feed.chunk.room()?)?;
+        if let Found::Bytes(read) = found {
+            feed.chunk.filled += read;
             self.send(feed, false)?;
         }
-        Ok(read > 0)
+        Ok(found)
     }
 
     /// Sends what is left, which is a record though nothing ends it.
@@ -136,17 +167,49 @@ impl Feeder {
         Ok(())
     }
 
-    fn send(&mut self, feed: &mut Feed, last: bool) -> anyhow::Result<()> {
-        let end = feed.parser.parse(&mut feed.chunk, last)?;
-        feed.chunk.fresh = feed.chunk.filled;
-        if end == 0 {
+    /// Ends what was asked to stop.
+    fn halt(&mut self, feeds: Vec<Option<Feed>>) -> anyhow::Result<Ending> {
+        for mut feed in feeds.into_iter().flatten() {
+            self.complete(&mut feed)?;
+        }
+        let signal = self.stop.asked().expect("somebody asked");
+        Ok(Ending::Stopped(signal))
+    }
+
+    /// A record that was taken in part is lost to all others: takes the rest, if it comes, and hands
+    /// on what there is. A file that is still there keeps its record for the next who reads it.
+    fn complete(&mut self, feed: &mut Feed) -> anyhow::Result<()> {
+        if !feed.source.is_taken() {
             return Ok(());
         }
+        feed.source.drip();
+        while feed.chunk.filled > 0 && self.step(feed)? != Found::Stop {}
+        if feed.chunk.filled > 0 {
+            feed.chunk.records.put_aside(feed.chunk.filled, Aside::Cut);
+            self.hand_on(feed, feed.chunk.filled)?;
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, feed: &mut Feed, last: bool) -> anyhow::Result<()> {
+        let parsed = feed.parser.parse(&mut feed.chunk, last);
+        feed.chunk.fresh = feed.chunk.filled;
+        // What was found before something that cannot be read is not lost.
+        let end = parsed.as_ref().map_or(feed.chunk.length(), |&end| end);
+        if end > 0 {
+            self.hand_on(feed, end)?;
+        }
+        parsed.map(drop)
+    }
+
+    /// Sends the records of a chunk, which end at `end`, and goes on in another.
+    fn hand_on(&mut self, feed: &mut Feed, end: usize) -> anyhow::Result<()> {
         feed.chunk.now = SystemClock.now().unwrap_or_default();
         let mut next = self.chunk()?;
         next.succeed(&feed.chunk, end)?;
         let full = std::mem::replace(&mut feed.chunk, next);
-        self.events.send(Event::Chunk(Box::new(full))).map_err(|_| anyhow!("nobody reads"))
+        let message = Message::Event(Event::Chunk(Box::new(full)));
+        self.messages.send(message).map_err(|_| anyhow!("nobody reads"))
     }
 
     /// A chunk to fill: waits until one was judged if there are enough.

@@ -14,6 +14,7 @@ mod chunk;
 mod decode;
 mod feed;
 mod source;
+mod stop;
 
 pub(crate) use chunk::{Chunk, Records};
 
@@ -23,8 +24,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Instant;
 
+use anyhow::Context;
+
 use crate::records::Recipe;
+use crate::signals::{self, OnSignals};
 use feed::Feeder;
+use stop::Stop;
 
 /// What to read.
 #[derive(Debug)]
@@ -57,10 +62,11 @@ impl Files {
 
 /// Records to come.
 pub(crate) struct Stream {
-    events: Receiver<Event>,
-    /// Kept so that others can interrupt, and so that waiting never fails.
-    sender: Sender<Event>,
+    messages: Receiver<Message>,
+    /// Kept so that waiting never fails.
+    _sender: Sender<Message>,
     spare: Sender<Chunk>,
+    stop: Stop,
     progress: Arc<AtomicU64>,
 }
 
@@ -69,35 +75,76 @@ pub(crate) enum Event {
     /// Records arrived.
     Chunk(Box<Chunk>),
     /// There are no more; or why they cannot be read.
-    End(anyhow::Result<()>),
-    /// Someone asked to stop here.
-    Stop,
+    End(anyhow::Result<Ending>),
+}
+
+/// Why there are no more records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// The files are at their ends.
+    Complete,
+    /// This signal asked to stop before.
+    Stopped(i32),
+}
+
+/// What is told to whoever waits.
+enum Message {
+    Event(Event),
+    /// Somebody asked to stop.
+    Woken,
 }
 
 impl Stream {
-    /// Starts reading.
-    pub(crate) fn start(files: Files, recipe: Recipe) -> Self {
-        let (sender, events) = mpsc::channel();
+    /// Starts reading, when signals are heeded as is said.
+    pub(crate) fn start(
+        files: Files,
+        recipe: Recipe,
+        on_signals: OnSignals,
+    ) -> anyhow::Result<Self> {
+        let stop = Stop::new().context("cannot open a pipe")?;
+        let (sender, messages) = mpsc::channel();
         let (spare, used) = mpsc::channel();
         let progress = Arc::new(AtomicU64::new(0));
-        let feeder = Feeder::new(recipe, sender.clone(), used, Arc::clone(&progress));
-        // It ends with the process: a read that waits for a keyboard cannot be called off.
+        let told = (sender.clone(), stop.clone());
+        let feeder = Feeder::new(recipe, told, used, Arc::clone(&progress));
+        if on_signals == OnSignals::EndInOrder {
+            signals::hand_on(stopper(stop.clone(), sender.clone()))?;
+        }
+        // It ends with the process: a read that waits for a disk cannot be called off.
         std::thread::spawn(move || feeder.run(files));
-        Self { events, sender, spare, progress }
+        Ok(Self { messages, _sender: sender, spare, stop, progress })
     }
 
     /// What has happened already, without waiting.
     pub(crate) fn ready(&self) -> Option<Event> {
-        self.events.try_recv().ok()
+        // Asked first: what was sent before a file that cannot be opened is there by then.
+        let stuck = self.stop.stuck();
+        loop {
+            match self.messages.try_recv() {
+                Ok(Message::Event(event)) => return Some(event),
+                Ok(Message::Woken) => {}
+                Err(_) => return stuck.map(|signal| Event::End(Ok(Ending::Stopped(signal)))),
+            }
+        }
     }
 
     /// What happens next, if it happens before the deadline.
     pub(crate) fn wait(&self, deadline: Option<Instant>) -> Option<Event> {
-        match deadline {
-            None => self.events.recv().ok(),
-            Some(deadline) => {
-                let left = deadline.saturating_duration_since(Instant::now());
-                self.events.recv_timeout(left).ok()
+        loop {
+            let message = match deadline {
+                None => self.messages.recv().ok()?,
+                Some(deadline) => {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    self.messages.recv_timeout(left).ok()?
+                }
+            };
+            match message {
+                Message::Event(event) => return Some(event),
+                Message::Woken => {
+                    if let Some(event) = self.ready() {
+                        return Some(event);
+                    }
+                }
             }
         }
     }
@@ -108,13 +155,17 @@ impl Stream {
         let _ = self.spare.send(chunk);
     }
 
-    /// Through this, [`Event::Stop`] can be sent.
-    pub(crate) fn interrupter(&self) -> Sender<Event> {
-        self.sender.clone()
-    }
-
     /// Bytes read so far, as the files store them.
     pub(crate) fn progress(&self) -> u64 {
         self.progress.load(Ordering::Relaxed)
+    }
+}
+
+/// Asks in the name of a signal that no more is read. Everything read before comes, and then
+/// [`Ending::Stopped`], if there would have been more.
+fn stopper(stop: Stop, messages: Sender<Message>) -> impl Fn(i32) + Send + 'static {
+    move |signal| {
+        stop.ask(signal);
+        let _ = messages.send(Message::Woken);
     }
 }

@@ -9,54 +9,99 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use anyhow::{Context, bail};
 
 use super::decode::{Encoding, decode};
+use super::stop::{Stop, Tap};
 
 /// A file being read.
 pub(crate) struct Source {
     name: Arc<str>,
     path: PathBuf,
     reader: Box<dyn Read>,
-    /// What the file was when it was opened, if more may be written to it.
+    tap: Arc<Tap>,
+    encoding: Encoding,
+    /// What the file was when it was opened, if it is there to be read again and more may be
+    /// written to it.
     growing: Option<Metadata>,
+    /// Whether it is a pipe, or shared with whoever reads it next.
+    taken: bool,
     /// How far it was read.
     position: u64,
 }
 
+/// What a read found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// So many bytes.
+    Bytes(usize),
+    /// The end, for now.
+    End,
+    /// A request to stop; there may be more.
+    Stop,
+}
+
 impl Source {
-    /// Opens a file; `-` is standard input. What is read of it is added to `progress`.
-    pub(crate) fn open(path: &Path, progress: &Arc<AtomicU64>) -> anyhow::Result<Self> {
+    /// Opens a file unless asked to stop; `-` is standard input. What is read of it is added to
+    /// `progress`.
+    pub(crate) fn open(
+        path: &Path,
+        stop: &Stop,
+        progress: &Arc<AtomicU64>,
+    ) -> anyhow::Result<Option<Self>> {
         let stdin = path.as_os_str() == "-";
         let name = if stdin { "standard input".into() } else { path.display().to_string() };
-        let (raw, metadata): (Box<dyn Read>, _) = if stdin {
-            (Box::new(io::stdin().lock()), None)
-        } else {
-            let file = File::open(path).with_context(|| format!("cannot open {name}"))?;
-            let metadata = file.metadata().ok();
-            if metadata.as_ref().is_some_and(Metadata::is_dir) {
-                bail!("{name} is a directory; name the files in it instead");
-            }
-            (Box::new(file), metadata.filter(Metadata::is_file))
-        };
-        let counted = Counted { reader: raw, progress: Arc::clone(progress) };
-        let (reader, encoding) = decode(counted).with_context(|| format!("cannot read {name}"))?;
+        let opened = stop.open(|| if stdin { standard_input() } else { File::open(path) });
+        let Some(file) = opened else { return Ok(None) };
+        let file = file.with_context(|| format!("cannot open {name}"))?;
+        let metadata = file.metadata().ok();
+        if metadata.as_ref().is_some_and(Metadata::is_dir) {
+            bail!("{name} is a directory; name the files in it instead");
+        }
+        let metadata = metadata.filter(|metadata| !stdin && metadata.is_file());
+        let taken = metadata.is_none();
+        let tap = Arc::new(Tap::new(stop.clone()));
+        let raw = Raw { file, waits: taken, tap: Arc::clone(&tap), progress: Arc::clone(progress) };
+        let (reader, encoding) = decode(raw).with_context(|| format!("cannot read {name}"))?;
         let growing = metadata.filter(|_| encoding == Encoding::Plain);
-        Ok(Self { name: name.into(), path: path.to_owned(), reader, growing, position: 0 })
+        let (name, path) = (name.into(), path.to_owned());
+        Ok(Some(Self { name, path, reader, tap, encoding, growing, taken, position: 0 }))
     }
 
     pub(crate) fn name(&self) -> Arc<str> {
         Arc::clone(&self.name)
     }
 
-    /// Reads once; nothing means the end, for now.
-    pub(crate) fn read(&mut self, room: &mut [u8]) -> anyhow::Result<usize> {
+    /// Reads once.
+    pub(crate) fn read(&mut self, room: &mut [u8]) -> anyhow::Result<Found> {
         loop {
-            match self.reader.read(room) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                read => {
-                    let read = read.with_context(|| format!("cannot read {}", self.name))?;
-                    self.position += read as u64;
-                    return Ok(read);
-                }
+            let found = match self.reader.read(room) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Ok(read) if read > 0 => Found::Bytes(read),
+                // A decoder that was cut off may complain about it.
+                _ if self.tap.is_closed() => Found::Stop,
+                Ok(_) => Found::End,
+                Err(error) => return Err(error).context(format!("cannot read {}", self.name)),
+            };
+            if let Found::Bytes(read) = found {
+                self.position += read as u64;
             }
+            return Ok(found);
+        }
+    }
+
+    /// How far it was read.
+    pub(crate) fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Whether what was read is gone from where it was.
+    pub(crate) fn is_taken(&self) -> bool {
+        self.taken
+    }
+
+    /// From now on, byte by byte and not for long: for the end of a record that was taken in part.
+    /// Only what was not compressed can be taken so.
+    pub(crate) fn drip(&self) {
+        if self.encoding == Encoding::Plain {
+            self.tap.drip();
         }
     }
 
@@ -93,15 +138,33 @@ fn same_file(one: &Metadata, other: &Metadata) -> bool {
     one.created().ok() == other.created().ok()
 }
 
-/// Counts what is read, before it is decompressed.
-struct Counted {
-    reader: Box<dyn Read>,
+#[cfg(unix)]
+fn standard_input() -> io::Result<File> {
+    use std::os::fd::AsFd;
+    // Not through the library's buffer, which could hold what nobody knows to be there.
+    Ok(io::stdin().as_fd().try_clone_to_owned()?.into())
+}
+
+#[cfg(windows)]
+fn standard_input() -> io::Result<File> {
+    use std::os::windows::io::AsHandle;
+    Ok(io::stdin().as_handle().try_clone_to_owned()?.into())
+}
+
+/// A file as it is stored. Closed by a request to stop, before it takes anything more.
+struct Raw {
+    file: File,
+    /// Whether a read may have to wait for somebody to write.
+    waits: bool,
+    tap: Arc<Tap>,
     progress: Arc<AtomicU64>,
 }
 
-impl Read for Counted {
+impl Read for Raw {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        let read = self.reader.read(room)?;
+        let Some(most) = self.tap.turn(&self.file, self.waits)? else { return Ok(0) };
+        let most = most.min(room.len());
+        let read = self.file.read(&mut room[..most])?;
         self.progress.fetch_add(read as u64, Ordering::Relaxed);
         Ok(read)
     }

@@ -133,6 +133,15 @@ pub(crate) enum Aside {
     Ahead(Time),
     /// It is not JSON where its key should be.
     Malformed,
+    /// Its rest was not there when somebody asked to stop.
+    Cut,
+}
+
+impl Aside {
+    /// Whether something is wrong with the record.
+    pub(crate) fn is_fault(self) -> bool {
+        !matches!(self, Aside::Header | Aside::Cut)
+    }
 }
 
 impl fmt::Display for Aside {
@@ -146,6 +155,7 @@ impl fmt::Display for Aside {
             Aside::NoKey => "has no key",
             Aside::NoTime => "does not tell its time",
             Aside::Malformed => "is not JSON",
+            Aside::Cut => "is cut off",
         })
     }
 }

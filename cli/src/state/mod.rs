@@ -12,11 +12,11 @@ pub(crate) use difference::Asked;
 pub(crate) use note::Note;
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use lately::Untyped;
+use lately::{Untyped, codec};
 
 /// A state file that is ours alone.
 pub(crate) struct State {
@@ -39,6 +39,7 @@ impl State {
     pub(crate) fn open(path: &Path) -> anyhow::Result<(Self, Option<Saved>)> {
         // Through links, so that renaming replaces the file and not a link to it.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        refuse_others(&path)?;
         let lock_path = beside(&path, ".lock");
         let lock = OpenOptions::new().create(true).append(true).open(&lock_path);
         let lock = lock.with_context(|| format!("cannot open {}", lock_path.display()))?;
@@ -52,11 +53,7 @@ impl State {
                 return Err(error).context(format!("cannot lock {}", lock_path.display()));
             }
         }
-        let saved = match read(&path) {
-            Ok(saved) => Some(saved),
-            Err(error) if is_not_found(&error) => None,
-            Err(error) => return Err(error),
-        };
+        let saved = look(&path)?;
         Ok((Self { path, _lock: lock }, saved))
     }
 
@@ -99,6 +96,28 @@ fn write(unfinished: &Path, path: &Path, pieces: &[&[u8]]) -> io::Result<()> {
     file.sync_all()?;
     fs::rename(unfinished, path)?;
     sync_directory(path)
+}
+
+/// Reads a state if it exists, and leaves it alone.
+pub(crate) fn look(path: &Path) -> anyhow::Result<Option<Saved>> {
+    match read(path) {
+        Ok(saved) => Ok(Some(saved)),
+        Err(error) if is_not_found(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Refuses what is no state, before there is a lock beside it.
+fn refuse_others(path: &Path) -> anyhow::Result<()> {
+    let Ok(metadata) = fs::metadata(path) else { return Ok(()) };
+    if !metadata.is_file() {
+        bail!("{} is no regular file, so nothing can be kept in it; name another", path.display());
+    }
+    let mut head = Vec::new();
+    // What cannot be read complains when it is.
+    let _ =
+        File::open(path).map(|file| file.take(codec::MAGIC.len() as u64).read_to_end(&mut head));
+    if head == codec::MAGIC { Ok(()) } else { read(path).map(drop) }
 }
 
 /// Reads a state or any other snapshot, without a lock: the file is whole at every moment.
