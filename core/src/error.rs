@@ -20,11 +20,22 @@ pub enum Error {
         expected: &'static str,
     },
 
-    /// No structure reaches the goal; relax it as one of the reasons suggests.
-    #[error("nothing reaches this goal: {reasons}")]
+    /// No structure reaches the goal; `instead` names the one thing to change.
+    #[error("nothing reaches this goal: {instead}")]
     NoPlan {
-        /// One reason per structure, `name: why`, separated by `; `.
-        reasons: String,
+        /// The least change that helps, in a clause, with the structure that does it then.
+        instead: String,
+        /// Why each structure does not.
+        reasons: Vec<Reason>,
+    },
+
+    /// The structure that was named does not reach the goal; name another, or none.
+    #[error("`{structure}` does not reach this goal: it {why}; leave the choice to the planner")]
+    Unfit {
+        /// The structure.
+        structure: &'static str,
+        /// Completes the sentence "it ...".
+        why: &'static str,
     },
 
     /// The machine does not give so much memory; choose a shorter window or a larger error.
@@ -151,4 +162,13 @@ pub enum Error {
         /// What is accepted.
         expected: &'static str,
     },
+}
+
+/// Why a structure does not reach a goal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reason {
+    /// The structure's name.
+    pub structure: &'static str,
+    /// Completes the sentence "it ...".
+    pub why: &'static str,
 }

@@ -29,7 +29,7 @@ pub mod split_block;
 
 pub use blueprint::{Blueprint, Structure, Unfit};
 pub use clock::{Clock, NoClock, SystemClock};
-pub use error::Error;
+pub use error::{Error, Reason};
 pub use filter::{
     Age, Aging, Counting, Deadlines, Filter, Membership, Mistakes, Promise, Removing,
 };

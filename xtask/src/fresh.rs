@@ -143,6 +143,10 @@ impl Root {
         remove(&root.path)?;
         fs::create_dir_all(&root.path)?;
         succeed(Command::new("tar").arg("-C").arg(&root.path).arg("-xf").arg(bare))?;
+        // What debootstrap wrote would be asked twice.
+        if Path::new("/etc/apt").exists() {
+            remove(&root.inside("/etc/apt/sources.list"))?;
+        }
         for file in CLIENTS.iter().filter(|file| Path::new(file).exists()) {
             let inside = root.inside(file);
             remove(&inside)?;

@@ -6,6 +6,7 @@
 pub mod bound;
 mod frontier;
 mod goal;
+mod relax;
 
 pub use frontier::Frontier;
 pub use goal::{Goal, Limit};
@@ -46,16 +47,16 @@ impl Goal {
     /// All plans that reach this goal, best first.
     pub fn plans(&self) -> Result<Vec<Plan>, Error> {
         self.validate()?;
-        let mut unfit = Vec::new();
+        let mut reasons = Vec::new();
         let mut plans = Vec::new();
         for row in CATALOG {
             match (row.propose)(self) {
                 Ok(blueprint) => plans.push(self.price(row, blueprint)),
-                Err(Unfit(why)) => unfit.push(format!("{} {why}", row.name)),
+                Err(unfit) => reasons.push(relax::reason(row, unfit)),
             }
         }
         if plans.is_empty() {
-            return Err(Error::NoPlan { reasons: unfit.join("; ") });
+            return Err(self.no_plan(reasons));
         }
         plans.sort_by(|a, b| self.rank(a).partial_cmp(&self.rank(b)).expect("ranks are numbers"));
         explain(&mut plans);
@@ -65,8 +66,8 @@ impl Goal {
     /// The plan for one structure chosen by name.
     pub fn plan_with(&self, row: &'static Row) -> Result<Plan, Error> {
         self.validate()?;
-        let blueprint = (row.propose)(self)
-            .map_err(|Unfit(why)| Error::NoPlan { reasons: format!("{} {why}", row.name) })?;
+        let blueprint =
+            (row.propose)(self).map_err(|Unfit(why)| Error::Unfit { structure: row.name, why })?;
         let mut plan = self.price(row, blueprint);
         plan.reason = format!("asked for by name; {}", row.strength);
         Ok(plan)

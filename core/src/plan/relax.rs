@@ -1,0 +1,134 @@
+//! When nothing reaches a goal: the one thing to change so that something does.
+//!
+//! Each wish of the goal is dropped or relaxed on its own, the least painful first, until a structure
+//! comes forward. So `within 1h, counting` is answered by what would do without counting, and not by
+//! twenty reasons of structures that were never in question. The reasons are data, for whoever asks.
+
+use super::{Goal, Limit};
+use crate::blueprint::{Blueprint, Unfit};
+use crate::catalog::{CATALOG, Row};
+use crate::error::{Error, Reason};
+use crate::memory::Memory;
+use crate::rate::ErrorRate;
+use crate::window::Slack;
+
+impl Goal {
+    /// The error that says why nothing reaches this goal, and what would.
+    pub(super) fn no_plan(&self, reasons: Vec<Reason>) -> Error {
+        let instead =
+            self.change().unwrap_or_else(|| "change more than one thing of it".to_owned());
+        Error::NoPlan { instead, reasons }
+    }
+
+    /// The change that helps, in a clause.
+    fn change(&self) -> Option<String> {
+        self.changes().find_map(|(goal, change)| {
+            let (row, blueprint) = first(&goal)?;
+            let does = format!("`{}` does", row.name);
+            Some(match change {
+                Change::Slack => {
+                    format!("allow a slack of {}, which {does}", blueprint.promise().slack)
+                }
+                Change::Memory(memory) => format!("allow {memory}, with which {does}"),
+                Change::Error(rate) => format!("allow an error of {rate}, with which {does}"),
+                Change::Expectation => format!("say how many keys to expect, with which {does}"),
+                Change::WithoutCounting => format!("do without counting, as {does}"),
+                Change::WithoutRemoving => format!("do without taking back, as {does}"),
+                Change::ErrorForMemory => format!("say the error instead of the memory, as {does}"),
+            })
+        })
+    }
+
+    /// The goal with one wish relaxed, the least painful first.
+    fn changes(&self) -> impl Iterator<Item = (Goal, Change)> {
+        let goal = *self;
+        let expectation = (goal.items().is_none())
+            .then_some((Goal { expected_items: Some(1_000_000), ..goal }, Change::Expectation));
+        let slack = (goal.slack != Slack::Unlimited)
+            .then_some((Goal { slack: Slack::Unlimited, ..goal }, Change::Slack));
+        let more: Vec<_> = match goal.limit {
+            Limit::Memory(memory) => doubled(memory)
+                .map(|memory| (Goal { limit: memory.into(), ..goal }, Change::Memory(memory)))
+                .chain([(
+                    Goal { limit: ErrorRate::DEFAULT.into(), ..goal },
+                    Change::ErrorForMemory,
+                )])
+                .collect(),
+            Limit::Error(rate) => tenfold(rate)
+                .map(|rate| (Goal { limit: rate.into(), ..goal }, Change::Error(rate)))
+                .collect(),
+        };
+        let removing =
+            goal.removing.then_some((Goal { removing: false, ..goal }, Change::WithoutRemoving));
+        let counting =
+            goal.counting.then_some((Goal { counting: false, ..goal }, Change::WithoutCounting));
+        expectation.into_iter().chain(slack).chain(more).chain(removing).chain(counting)
+    }
+}
+
+/// What was changed of a goal.
+enum Change {
+    Slack,
+    Memory(Memory),
+    Error(ErrorRate),
+    Expectation,
+    WithoutCounting,
+    WithoutRemoving,
+    ErrorForMemory,
+}
+
+/// The first structure that reaches a goal.
+fn first(goal: &Goal) -> Option<(&'static Row, Box<dyn Blueprint>)> {
+    goal.validate().ok()?;
+    CATALOG.iter().find_map(|row| Some((row, (row.propose)(goal).ok()?)))
+}
+
+/// Twice the memory, and so on: up to a tebibyte.
+fn doubled(memory: Memory) -> impl Iterator<Item = Memory> {
+    let doubled =
+        std::iter::successors(memory.bytes().max(1).checked_mul(2), |bytes| bytes.checked_mul(2));
+    doubled.take_while(|&bytes| bytes <= 1 << 40).map(Memory::from_bytes)
+}
+
+/// Ten times the error, and so on.
+fn tenfold(rate: ErrorRate) -> impl Iterator<Item = ErrorRate> {
+    std::iter::successors(Some(rate), |rate| ErrorRate::new(rate.get() * 10.0).ok()).skip(1)
+}
+
+/// Why this structure does not reach a goal.
+pub(super) fn reason(row: &Row, Unfit(why): Unfit) -> Reason {
+    Reason { structure: row.name, why }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::{Span, Window};
+
+    fn told(goal: Goal) -> String {
+        goal.plans().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn one_change_is_named() {
+        let hour = Window::Within(Span::from_millis(3_600_000));
+        let goal = Goal { counting: true, ..Goal::new(hour, ErrorRate::DEFAULT) };
+        let text = told(goal);
+        assert!(text.starts_with("nothing reaches this goal: do without counting, as `"), "{text}");
+        let tiny = Goal::new(Window::Last(1_000_000), Memory::from_bytes(3));
+        let text = told(tiny);
+        assert!(text.contains("allow "), "{text}");
+        let ever = Goal { counting: true, ..Goal::new(Window::Ever, ErrorRate::DEFAULT) };
+        let text = told(ever);
+        assert!(text.contains("say how many keys to expect"), "{text}");
+    }
+
+    #[test]
+    fn what_is_suggested_works_and_all_reasons_are_there() {
+        let goal = Goal::new(Window::Last(1_000_000), Memory::from_bytes(3));
+        let Error::NoPlan { reasons, .. } = goal.plans().unwrap_err() else { unreachable!() };
+        assert_eq!(reasons.len(), CATALOG.len());
+        let (better, _) = goal.changes().find(|(goal, _)| first(goal).is_some()).unwrap();
+        assert!(better.plans().is_ok());
+    }
+}
