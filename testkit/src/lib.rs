@@ -26,3 +26,9 @@ pub mod oracle;
 pub mod random;
 pub mod stats;
 pub mod streams;
+
+/// So many rounds of a test; a hundredth of them under Miri, which takes a thousand times as long
+/// and looks for what one round shows as well as many.
+pub const fn rounds(many: u64) -> u64 {
+    if cfg!(miri) { many.div_ceil(100) } else { many }
+}

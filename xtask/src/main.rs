@@ -4,6 +4,7 @@ mod clicks;
 mod engines;
 mod fresh;
 mod fuzz;
+mod memory;
 mod packages;
 mod steps;
 mod tidy;
@@ -24,6 +25,8 @@ Usage: cargo xtask CHORE
                 (needs a nightly toolchain and `cargo install cargo-fuzz`)
   fresh         the two commands of the README in a bare Debian, as root and as somebody who may
                 install nothing (needs root; takes half an hour)
+  memory        Miri over the code that the compiler cannot check, the address sanitizer over the
+                library's tests, forged snapshots on a 32-bit target (needs a nightly toolchain)
   golden        write the golden snapshots that are missing
   module        the tests of the module on Redis and Valkey only
   redis         a server with the module, and redis-cli on it until that is left (`valkey` likewise)
@@ -51,6 +54,7 @@ fn run() -> Result<()> {
         ["fuzz"] => fuzz::run(60),
         ["fuzz", seconds] => fuzz::run(seconds.parse().context("seconds must be a number")?),
         ["fresh"] => fresh::run(),
+        ["memory"] => memory::check(),
         ["golden"] => steps::golden(),
         [engine @ ("redis" | "valkey")] => Engines::prepare(Build::Release)?.play(engine),
         ["module"] => Engines::prepare(Build::Checked)?.test(),

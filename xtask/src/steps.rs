@@ -11,7 +11,7 @@ use crate::packages::{self, Package};
 use crate::{clicks, tidy};
 
 /// One thing that must succeed.
-struct Step {
+pub struct Step {
     name: &'static str,
     /// What it cannot do without.
     needs: &'static [Package],
@@ -20,7 +20,7 @@ struct Step {
 
 impl Step {
     /// One that needs nothing but Rust.
-    fn new(name: &'static str, run: impl Fn() -> Result<()> + 'static) -> Self {
+    pub fn new(name: &'static str, run: impl Fn() -> Result<()> + 'static) -> Self {
         Self { name, needs: &[], run: Box::new(run) }
     }
 
@@ -96,7 +96,8 @@ pub fn succeed(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-fn run(steps: &[Step]) -> Result<()> {
+/// Runs all steps, and says how each went.
+pub fn run(steps: &[Step]) -> Result<()> {
     provide(steps);
     let mut report = Vec::new();
     let mut failed = 0;

@@ -33,7 +33,8 @@ impl<T: Copy + Default> Aligned<T> {
     /// This many items with the default value. `T` is an unsigned integer: a larger item could not
     /// begin on a line wherever the allocator puts it.
     pub fn new(len: usize) -> Self {
-        let mut memory = vec![T::default(); len + Self::SPARE];
+        let all = len.checked_add(Self::SPARE).expect("more items than addresses");
+        let mut memory = vec![T::default(); all];
         ask_for_large_pages(&mut memory);
         let address = memory.as_ptr().addr();
         let before = (address.next_multiple_of(LINE_BYTES) - address) / size_of::<T>();
@@ -43,7 +44,7 @@ impl<T: Copy + Default> Aligned<T> {
 
     /// Bytes on the heap for this many items.
     pub const fn heap_bytes_for(len: usize) -> u64 {
-        ((len + Self::SPARE) * size_of::<T>()) as u64
+        (len as u64).saturating_add(Self::SPARE as u64).saturating_mul(size_of::<T>() as u64)
     }
 
     /// All items.

@@ -113,6 +113,7 @@ pub(crate) use vectorized;
 mod tests {
     use super::super::row::{keep, spread};
     use super::*;
+    use testkit::rounds;
 
     fn agrees(isa: impl Isa) {
         let mut state = 1u64;
@@ -120,7 +121,7 @@ mod tests {
             state = state.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29) ^ 0x1234_5678_9ABC;
             state ^ (state >> 31)
         };
-        for round in 0..20_000 {
+        for round in 0..rounds(20_000) {
             let word = draw();
             let mask = match round % 4 {
                 0 => draw(),
@@ -144,13 +145,13 @@ mod tests {
                 packed
             );
         }
-        for _ in 0..20_000 {
+        for _ in 0..rounds(20_000) {
             let block: [u64; 4] = std::array::from_fn(|_| draw() | draw());
             let mask = std::array::from_fn(|_| 1 << (draw() % 64));
             let covered = block.iter().zip(&mask).all(|(word, bit)| word & bit != 0);
             assert_eq!(isa.covers(&block, &mask), covered);
         }
-        for _ in 0..20_000 {
+        for _ in 0..rounds(20_000) {
             let numbers: [i16; FEW] = std::array::from_fn(|_| draw() as i16 >> (draw() % 16));
             let than = numbers[draw() as usize % FEW];
             let below = numbers.iter().filter(|&&number| number < than).count();
@@ -159,7 +160,7 @@ mod tests {
         for width in 0..40 {
             let mut planes: Vec<Plane> = (0..width).map(|_| draw().to_le_bytes()).collect();
             let mut values: Vec<u64> = (0..64).map(|slot| Scalar.get(&planes, 1 << slot)).collect();
-            for _ in 0..100 {
+            for _ in 0..rounds(100) {
                 let value = draw() & ((1 << width) - 1);
                 let at = draw() as usize % 64;
                 if draw() % 2 == 0 {
@@ -180,7 +181,7 @@ mod tests {
             }
         }
         let mut row: Row = std::array::from_fn(|_| draw() as u8);
-        for _ in 0..20_000 {
+        for _ in 0..rounds(20_000) {
             let (at, byte, mask) = (draw() as usize % 64, draw() as u8, draw() as u8);
             let mut bytes = row.to_vec();
             bytes.insert(at, byte);

@@ -12,12 +12,12 @@ pub struct Lines(Aligned<u64>);
 impl Lines {
     /// This many lines of zeros.
     pub fn new(lines: usize) -> Self {
-        Self(Aligned::new(lines * LINE_WORDS))
+        Self(Aligned::new(lines.checked_mul(LINE_WORDS).expect("more words than addresses")))
     }
 
     /// Bytes on the heap for this many lines.
     pub const fn heap_bytes_for(lines: usize) -> u64 {
-        Aligned::<u64>::heap_bytes_for(lines * LINE_WORDS)
+        Aligned::<u64>::heap_bytes_for(lines.saturating_mul(LINE_WORDS))
     }
 
     /// How many lines there are.

@@ -11,6 +11,7 @@ mod prefetch;
 mod records;
 pub(crate) mod row;
 mod scalar;
+mod sizes;
 mod strings;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
@@ -28,6 +29,7 @@ pub use prefetch::prefetch;
 pub use records::Records;
 pub use row::{NEAR, Row};
 pub use scalar::Scalar;
+pub use sizes::{size, size_of_parts};
 pub use strings::{
     BitReader, BitWriter, copy_bits, insert_bits_down, insert_bits_up, move_bits_up, read_bits,
     read_bits_down, write_bits,

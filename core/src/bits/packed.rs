@@ -21,9 +21,10 @@ impl Packed {
     ///
     /// # Panics
     ///
-    /// If `width` is not from 1 to 64.
+    /// If `width` is not from 1 to 64, or they have more bits than can be numbered.
     pub fn new(width: u32, len: usize) -> Self {
         assert!((1..=64).contains(&width), "width {width} is not from 1 to 64");
+        assert!(bits_of(width, len).is_some(), "{len} integers of {width} bits are too many");
         Self { words: vec![0; Self::words_for(width, len) + 1], width, len }
     }
 
@@ -33,7 +34,7 @@ impl Packed {
         if !(1..=64).contains(&width) || words.len() != Self::words_for(width, len) {
             return None;
         }
-        let used = (width as usize * len) % 64;
+        let used = bits_of(width, len)? % 64;
         if used != 0 && words.last().is_some_and(|last| last >> used != 0) {
             return None;
         }
@@ -42,14 +43,18 @@ impl Packed {
         Some(Self { words, width, len })
     }
 
-    /// Words that hold `len` integers of `width` bits.
+    /// Words that hold `len` integers of `width` bits; more than there can be if these have more
+    /// bits than can be numbered.
     pub const fn words_for(width: u32, len: usize) -> usize {
-        (width as usize * len).div_ceil(64)
+        match bits_of(width, len) {
+            Some(bits) => bits.div_ceil(64),
+            None => usize::MAX,
+        }
     }
 
     /// Bytes on the heap for `len` integers of `width` bits.
     pub const fn heap_bytes_for(width: u32, len: usize) -> u64 {
-        8 * (Self::words_for(width, len) as u64 + 1)
+        (Self::words_for(width, len) as u64).saturating_add(1).saturating_mul(8)
     }
 
     /// How many integers there are.
@@ -192,6 +197,11 @@ impl Packed {
     fn mask(&self) -> u64 {
         u64::MAX >> (64 - self.width)
     }
+}
+
+/// Bits of so many integers of this width, if they can be numbered.
+const fn bits_of(width: u32, len: usize) -> Option<usize> {
+    (width as usize).checked_mul(len)
 }
 
 #[cfg(test)]

@@ -20,10 +20,12 @@ impl<const FRONT: usize> Records<FRONT> {
     ///
     /// # Panics
     ///
-    /// If a record is shorter than its front.
+    /// If a record is shorter than its front, or so many take more bytes than can be addressed.
     pub fn new(count: usize, stride: u16) -> Self {
         assert!(usize::from(stride) >= FRONT, "{stride} bytes have no front of {FRONT}");
-        Self { bytes: Aligned::new(count * usize::from(stride)), count, stride }
+        // Every access relies on the product of both: it must not come round to a small one.
+        let bytes = count.checked_mul(usize::from(stride)).expect("more bytes than addresses");
+        Self { bytes: Aligned::new(bytes), count, stride }
     }
 
     /// The beginning of a record, if there is such a record.
@@ -78,7 +80,7 @@ impl<const FRONT: usize> Records<FRONT> {
     /// Asks for the cache line of a byte of a record, which need not exist.
     #[inline(always)]
     pub fn prefetch(&self, index: usize, byte: usize) {
-        self.bytes.prefetch((index * usize::from(self.stride)).wrapping_add(byte));
+        self.bytes.prefetch(index.wrapping_mul(self.stride()).wrapping_add(byte));
     }
 }
 
@@ -102,6 +104,18 @@ mod tests {
     #[should_panic(expected = "no such record")]
     fn there_is_no_record_after_the_last() {
         Records::<2>::new(5, 3).get(5);
+    }
+
+    /// In release too, where a product comes round in silence and the last record would lie far
+    /// behind the bytes.
+    #[test]
+    fn records_that_no_memory_holds_are_refused() {
+        for (count, stride) in
+            [(usize::MAX / 2 + 2, 2), (usize::MAX, 3), (1 << (usize::BITS - 3), 8)]
+        {
+            let made = std::panic::catch_unwind(|| Records::<2>::new(count, stride));
+            assert!(made.is_err(), "{count} records of {stride} bytes");
+        }
     }
 
     #[test]

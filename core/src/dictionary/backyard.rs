@@ -18,7 +18,7 @@ use super::Shape;
 use super::bins::{SLOTS, THRESHOLD_BITS};
 use super::store::slots;
 use super::work::{Part, Work};
-use crate::bits::{Aligned, Isa, LINE_BYTES, Row, planes};
+use crate::bits::{Aligned, Isa, LINE_BYTES, Row, planes, size};
 use crate::hash::reduce;
 
 /// Rooms that may hold exiles of one bin: two sheds and the stash.
@@ -96,9 +96,9 @@ const fn bits_below(count: usize) -> u32 {
 }
 
 /// Bytes of all sheds and the stash.
-pub(super) const fn bytes(shape: &Shape) -> usize {
+pub(super) const fn bytes(shape: &Shape) -> u64 {
     let [shed, stash] = sizes(shape);
-    shape.sheds * shed.bytes as usize + stash.bytes as usize
+    (shape.sheds as u64).saturating_mul(shed.bytes as u64).saturating_add(stash.bytes as u64)
 }
 
 /// A shed, and the stash.
@@ -130,7 +130,7 @@ impl Backyard {
             tag_bits: shape.tag_bits as u8,
             remainder_bits: shape.remainder_bits as u8,
             sizes: sizes(shape),
-            bytes: Aligned::new(bytes(shape)),
+            bytes: Aligned::new(size(bytes(shape))),
         }
     }
 

@@ -27,7 +27,7 @@ pub mod work;
 
 pub use store::{Dictionary, Fault, Repeat, Seen, Stats, Tags};
 
-use crate::bits::Aligned;
+use crate::bits::{Aligned, size};
 use crate::hash::reduce;
 use bins::{SLOTS, THRESHOLD_BITS};
 
@@ -145,13 +145,14 @@ impl Shape {
     /// Bytes on the heap of a dictionary of this shape: all of them, at all times.
     pub fn heap_bytes(&self) -> u64 {
         let (bins, backyard) = self.level_bytes();
-        [bins, backyard].map(|bytes| Aligned::<u8>::heap_bytes_for(bytes as usize)).iter().sum()
+        let heap_bytes = |bytes: u64| Aligned::<u8>::heap_bytes_for(size(bytes));
+        heap_bytes(bins).saturating_add(heap_bytes(backyard))
     }
 
     /// Bytes of the two levels.
     pub fn level_bytes(&self) -> (u64, u64) {
-        let bins = bins::Layout::new(self).stride() * self.bins;
-        (bins as u64, backyard::bytes(self) as u64)
+        let stride = bins::Layout::new(self).stride() as u64;
+        (stride.saturating_mul(self.bins as u64), backyard::bytes(self))
     }
 
     /// How hashes become places.

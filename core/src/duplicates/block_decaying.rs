@@ -14,7 +14,7 @@
 
 use super::detector::{payload_bits, read_cells, read_window, window_and_memory};
 use super::law::Stream;
-use crate::bits::Packed;
+use crate::bits::{Packed, size};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
@@ -111,7 +111,7 @@ impl Blueprint for BlockDecayingParameters {
     }
 
     fn heap_bytes(&self) -> u64 {
-        Packed::heap_bytes_for(self.bits, self.counters as usize)
+        Packed::heap_bytes_for(self.bits, size(self.counters))
     }
 
     fn lines_touched(&self) -> f64 {
@@ -154,7 +154,7 @@ pub struct BlockDecaying {
 impl BlockDecaying {
     /// An empty filter.
     pub fn new(parameters: BlockDecayingParameters) -> Self {
-        let counters = Packed::new(parameters.bits, parameters.counters as usize);
+        let counters = Packed::new(parameters.bits, size(parameters.counters));
         Self { parameters, counters, now: 0, passed: 0 }
     }
 

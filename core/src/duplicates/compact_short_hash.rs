@@ -11,7 +11,7 @@
 
 use super::detector::read_window;
 use super::law::Stream;
-use crate::bits::Packed;
+use crate::bits::{Packed, size};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
@@ -82,7 +82,7 @@ impl Blueprint for CompactShortHashParameters {
     }
 
     fn heap_bytes(&self) -> u64 {
-        Packed::heap_bytes_for(self.hash_bits, self.window as usize)
+        Packed::heap_bytes_for(self.hash_bits, size(self.window))
     }
 
     fn lines_touched(&self) -> f64 {
@@ -116,7 +116,7 @@ pub struct CompactShortHash {
 impl CompactShortHash {
     /// An empty ring.
     pub fn new(parameters: CompactShortHashParameters) -> Self {
-        let ring = Packed::new(parameters.hash_bits, parameters.window as usize);
+        let ring = Packed::new(parameters.hash_bits, size(parameters.window));
         Self { parameters, ring, next: 0 }
     }
 
@@ -208,9 +208,9 @@ impl Structure for CompactShortHash {
             return Err(Error::Field { field: "hash bits", found: hash_bits.into(), expected });
         }
         let next = payload.u64_at_most("next", window - 1, "below the window")?;
-        let words = Packed::words_for(hash_bits, window as usize) as u64;
+        let words = Packed::words_for(hash_bits, size(window)) as u64;
         let words = payload.last_words("ring", words)?;
-        let ring = Packed::from_words(hash_bits, window as usize, words).ok_or(Error::Field {
+        let ring = Packed::from_words(hash_bits, size(window), words).ok_or(Error::Field {
             field: "ring",
             found: u64::MAX,
             expected: "zero beyond the last hash",

@@ -9,7 +9,7 @@ use std::fmt::Debug;
 
 use super::law::{Crowd, Stream};
 use super::random::Random;
-use crate::bits::Packed;
+use crate::bits::{Packed, size};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
@@ -143,7 +143,7 @@ pub(super) fn read_cells(
     let bits = len.and_then(|len| len.checked_mul(width.into()));
     let words = bits.map_or(u64::MAX, |bits| bits.div_ceil(64));
     let words = payload.last_words("cells", words)?;
-    Packed::from_words(width, len.unwrap_or(0) as usize, words).ok_or(Error::Field {
+    Packed::from_words(width, size(len.unwrap_or(u64::MAX)), words).ok_or(Error::Field {
         field: "cells",
         found: u64::MAX,
         expected: "zero beyond the last cell",
@@ -190,7 +190,7 @@ impl<D: Detector> Blueprint for AloneParameters<D> {
     }
 
     fn heap_bytes(&self) -> u64 {
-        Packed::heap_bytes_for(self.detector.cell_bits(), self.detector.cells() as usize)
+        Packed::heap_bytes_for(self.detector.cell_bits(), size(self.detector.cells()))
     }
 
     fn lines_touched(&self) -> f64 {
@@ -225,7 +225,7 @@ impl<D: Detector> Alone<D> {
     /// An empty detector; `seed` drives its random choices.
     pub fn new(parameters: AloneParameters<D>, seed: Seed) -> Self {
         let detector = &parameters.detector;
-        let cells = Packed::new(detector.cell_bits(), detector.cells() as usize);
+        let cells = Packed::new(detector.cell_bits(), size(detector.cells()));
         Self { parameters, cells, random: Random::new(seed) }
     }
 }

@@ -14,7 +14,7 @@
 
 use super::detector::read_window;
 use super::law::{Stream, queued};
-use crate::bits::{Isa, LINE_WORDS, Level, Lines, prefetch, vectorized};
+use crate::bits::{Isa, LINE_WORDS, Level, Lines, prefetch, size_of_parts, vectorized};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
@@ -101,7 +101,7 @@ impl InterleavedParameters {
     }
 
     fn lines(&self) -> usize {
-        self.places as usize * self.lines_per_place()
+        size_of_parts(self.places, self.filters / FILTERS_PER_LINE)
     }
 }
 
@@ -381,7 +381,8 @@ impl Structure for Interleaved {
         let newest = payload.u64_at_most("newest", filters - 1, "one of the filters")? as usize;
         let turn = parameters.turn();
         let held = payload.u64_at_most("held", turn, "at most a turn")?;
-        let words = payload.last_words("blocks", (parameters.lines() * LINE_WORDS) as u64)?;
+        let words = payload
+            .last_words("blocks", (parameters.lines() as u64).saturating_mul(LINE_WORDS as u64))?;
         let mut lines = Lines::new(parameters.lines());
         lines.as_mut_slice().as_flattened_mut().copy_from_slice(&words);
         Ok(Self { parameters, lines, turn, newest, held, level: Level::detect() })

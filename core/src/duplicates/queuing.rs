@@ -16,7 +16,7 @@ use super::detector::{
 };
 use super::law::{Crowd, Stream, queued};
 use super::random::Random;
-use crate::bits::Packed;
+use crate::bits::{Packed, size_of_parts};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
@@ -120,7 +120,7 @@ impl<S: Subfilter> QueuingParameters<S> {
     }
 
     fn len(&self) -> usize {
-        (self.filters * self.subfilter.cells()) as usize
+        size_of_parts(self.filters, self.subfilter.cells())
     }
 }
 

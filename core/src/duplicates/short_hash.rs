@@ -22,7 +22,7 @@
 use super::counts::{HashCounts, QuotientCounts};
 use super::detector::{read_cells, read_window};
 use super::law::Stream;
-use crate::bits::Packed;
+use crate::bits::{Packed, size};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
@@ -170,7 +170,7 @@ impl<C: Counts> Blueprint for RingParameters<C> {
     }
 
     fn heap_bytes(&self) -> u64 {
-        Packed::heap_bytes_for(self.ring_bits(), self.window as usize)
+        Packed::heap_bytes_for(self.ring_bits(), size(self.window))
             + C::heap_bytes_for(self.window, self.bits)
     }
 
@@ -212,7 +212,7 @@ pub struct Ring<C> {
 impl<C: Counts> Ring<C> {
     /// An empty window.
     pub fn new(parameters: RingParameters<C>) -> Self {
-        let ring = Packed::new(parameters.ring_bits(), parameters.window as usize);
+        let ring = Packed::new(parameters.ring_bits(), size(parameters.window));
         let counts = C::new(parameters.window, parameters.bits);
         Self { parameters, ring, next: 0, counts }
     }

@@ -17,7 +17,7 @@ use super::detector::{
     Subfilter, payload_bits, promise_of_long_run, read_cells, read_window, window_and_memory,
 };
 use super::law::{Stream, queued};
-use crate::bits::Packed;
+use crate::bits::{Packed, size_of_parts};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
@@ -119,7 +119,7 @@ impl Blueprint for TwoBuffersParameters {
     }
 
     fn heap_bytes(&self) -> u64 {
-        Packed::heap_bytes_for(1, 2 * self.half.bits as usize)
+        Packed::heap_bytes_for(1, size_of_parts(2, self.half.bits))
     }
 
     fn lines_touched(&self) -> f64 {
@@ -159,7 +159,7 @@ pub struct TwoBuffers {
 impl TwoBuffers {
     /// An empty pair.
     pub fn new(parameters: TwoBuffersParameters) -> Self {
-        let bits = Packed::new(1, 2 * parameters.half.bits as usize);
+        let bits = Packed::new(1, size_of_parts(2, parameters.half.bits));
         Self { parameters, bits, first: 0, held: 0 }
     }
 

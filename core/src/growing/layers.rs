@@ -12,6 +12,7 @@
 use std::f64::consts::PI;
 
 use super::parameters::UNKNOWN_ITEMS;
+use crate::bits::size;
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
@@ -106,7 +107,7 @@ impl Blueprint for GrowingLayersParameters {
 
 /// Bytes on the heap for a layer.
 fn layer_bytes(blocks: u64) -> u64 {
-    SplitBlock::heap_bytes_for(blocks as usize) + size_of::<SplitBlock>() as u64
+    SplitBlock::heap_bytes_for(size(blocks)) + size_of::<SplitBlock>() as u64
 }
 
 /// Bloom filters of doubling size.
@@ -130,7 +131,7 @@ impl GrowingLayers {
     fn add_layer(&mut self) {
         let blocks = self.parameters.blocks(self.layers.len());
         self.layers.reserve_exact(1);
-        self.layers.push(SplitBlock::new(blocks as usize));
+        self.layers.push(SplitBlock::new(size(blocks)));
         self.inserted = 0;
     }
 }

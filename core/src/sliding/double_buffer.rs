@@ -9,6 +9,7 @@
 //! not guaranteed: a bounded worst case. Every n-th insertion empties a filter, which takes time
 //! linear in n.
 
+use crate::bits::size;
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::duplicates::law::{self, Stream};
@@ -74,7 +75,7 @@ impl Blueprint for DoubleBufferParameters {
     }
 
     fn heap_bytes(&self) -> u64 {
-        2 * SplitBlock::heap_bytes_for(self.blocks as usize)
+        2 * SplitBlock::heap_bytes_for(size(self.blocks))
     }
 
     fn lines_touched(&self) -> f64 {
@@ -110,7 +111,7 @@ pub struct DoubleBuffer {
 impl DoubleBuffer {
     /// An empty pair of filters.
     pub fn new(parameters: DoubleBufferParameters) -> Self {
-        let blocks = parameters.blocks as usize;
+        let blocks = size(parameters.blocks);
         Self {
             parameters,
             current: SplitBlock::new(blocks),

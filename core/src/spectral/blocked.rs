@@ -11,6 +11,7 @@
 
 use super::counters::{COUNTERS_PER_LINE, Counters};
 use super::place::Place;
+use crate::bits::size_of_parts;
 use crate::hash::{reduce, remix};
 use crate::probability::{least, poisson_mean};
 
@@ -65,7 +66,7 @@ impl Blocked {
 impl Place for Blocked {
     #[inline]
     fn counters(&self) -> usize {
-        self.lines as usize * COUNTERS_PER_LINE
+        size_of_parts(self.lines, COUNTERS_PER_LINE as u64)
     }
 
     fn hashes(&self) -> u32 {

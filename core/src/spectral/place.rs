@@ -3,6 +3,7 @@
 use std::ops::Deref;
 
 use super::counters::Counters;
+use crate::bits::size_of_parts;
 use crate::error::Error;
 use crate::hash::{reduce, remix};
 
@@ -130,7 +131,7 @@ const NARROW: u64 = 1 << 28;
 impl Place for Rows {
     #[inline]
     fn counters(&self) -> usize {
-        self.width as usize * self.hashes as usize
+        size_of_parts(self.width, self.hashes.into())
     }
 
     fn hashes(&self) -> u32 {

@@ -13,7 +13,7 @@ use super::counters::Bytes;
 use super::parameters::SpectralParameters;
 use super::rule::Rule;
 use super::{Place, Rows, Spectral, Storage};
-use crate::bits::Packed;
+use crate::bits::{Packed, size};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
@@ -49,7 +49,7 @@ impl SpectralWindowParameters {
     /// ring.
     pub fn with_memory(window: u64, bytes: u64) -> Option<Self> {
         let choices = (2..=64).filter_map(|hash_bits| {
-            let left = bytes.checked_sub(Packed::heap_bytes_for(hash_bits, window as usize))?;
+            let left = bytes.checked_sub(Packed::heap_bytes_for(hash_bits, size(window)))?;
             let rule = Rule::MinimumSelection;
             let rows = SpectralParameters::with_memory(window, left, rule)?.rows;
             Some(Self { window, hash_bits, rows })
@@ -94,7 +94,7 @@ impl Blueprint for SpectralWindowParameters {
     }
 
     fn heap_bytes(&self) -> u64 {
-        let ring = Packed::heap_bytes_for(self.hash_bits, self.window as usize);
+        let ring = Packed::heap_bytes_for(self.hash_bits, size(self.window));
         ring + self.counting().heap_bytes()
     }
 
@@ -143,7 +143,7 @@ pub struct SpectralWindow {
 impl SpectralWindow {
     /// An empty window.
     pub fn new(parameters: SpectralWindowParameters) -> Self {
-        let ring = Packed::new(parameters.hash_bits, parameters.window as usize);
+        let ring = Packed::new(parameters.hash_bits, size(parameters.window));
         Self { parameters, ring, next: 0, filter: Spectral::new(parameters.counting()) }
     }
 
@@ -289,9 +289,9 @@ impl Structure for SpectralWindow {
             return Err(Error::Field { field: "hash bits", found: hash_bits.into(), expected });
         }
         let next = payload.u64_at_most("next", window - 1, "below the window")?;
-        let words = Packed::words_for(hash_bits, window as usize) as u64;
+        let words = Packed::words_for(hash_bits, size(window)) as u64;
         let words = payload.words("ring", words)?;
-        let ring = Packed::from_words(hash_bits, window as usize, words).ok_or(Error::Field {
+        let ring = Packed::from_words(hash_bits, size(window), words).ok_or(Error::Field {
             field: "ring",
             found: u64::MAX,
             expected: "zero beyond the last hash",

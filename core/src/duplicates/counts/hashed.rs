@@ -1,6 +1,6 @@
 //! A hash map with counts, as small as a hash map can be: packed slots, probed one after another.
 
-use crate::bits::Packed;
+use crate::bits::{Packed, size};
 use crate::duplicates::short_hash::Counts;
 use crate::hash::{reduce, remix};
 
@@ -18,7 +18,7 @@ pub struct HashCounts {
 impl HashCounts {
     /// One slot in ten stays free, so that every search ends, and soon.
     fn slots(window: u64) -> usize {
-        (window + window / 9 + 2) as usize
+        size(window + window / 9 + 2)
     }
 
     fn count_bits(window: u64) -> u32 {

@@ -21,7 +21,7 @@
 //! how counts are stored is ours and simpler than theirs. Cost: a little more than r + 2 bits a
 //! slot, one slot in sixteen free.
 
-use crate::bits::Packed;
+use crate::bits::{Packed, size};
 use crate::duplicates::short_hash::Counts;
 
 /// Slots to an offset.
@@ -55,7 +55,7 @@ struct Item {
 impl QuotientCounts {
     /// Whole blocks, of which one slot in sixteen stays free.
     fn slots_for(window: u64) -> usize {
-        (window + window / 15 + 1).next_multiple_of(BLOCK as u64) as usize
+        size((window + window / 15 + 1).next_multiple_of(BLOCK as u64))
     }
 
     /// Remainders that a slot can hold: all but 0 and the escape.

@@ -25,7 +25,7 @@ mod parameters;
 use self::keys::{EMPTY_TAIL, Keys, TAIL_BITS, common};
 pub use self::parameters::GrowingTailsParameters;
 use super::parameters::UNKNOWN_ITEMS;
-use crate::bits::{Isa, vectorized};
+use crate::bits::{Isa, size, vectorized};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::dictionary::work::Uncounted;
@@ -201,10 +201,10 @@ impl Structure for GrowingTails {
 
     fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
         let expected_items = parameters.u64("expected items")?;
-        let bins = parameters.u64("first bins")? as usize;
+        let bins = size(parameters.u64("first bins")?);
         let buckets = parameters.u32("buckets")?;
         let remainder_bits = parameters.u32("remainder bits")?;
-        let sheds = parameters.u64("first sheds")? as usize;
+        let sheds = size(parameters.u64("first sheds")?);
         let shape = Shape { bins, buckets, remainder_bits, tag_bits: TAIL_BITS + 1, sheds };
         let parameters = GrowingTailsParameters { expected_items, shape };
         let doublings = u32::from(payload.u8("doublings")?);

@@ -36,8 +36,9 @@ impl GrowingTailsParameters {
 
     /// The dimensions after so many doublings; `None` beyond the 64 bits of a hash.
     pub(super) fn shape(&self, doublings: u32) -> Option<Shape> {
-        let bins = self.shape.bins.checked_mul(1 << doublings)?;
-        let sheds = self.shape.sheds.checked_mul(1 << doublings)?;
+        let times = 1_usize.checked_shl(doublings)?;
+        let bins = self.shape.bins.checked_mul(times)?;
+        let sheds = self.shape.sheds.checked_mul(times)?;
         Some(Shape { bins, sheds, ..self.shape }).filter(Shape::is_valid)
     }
 

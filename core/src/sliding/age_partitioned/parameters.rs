@@ -1,7 +1,7 @@
 //! The parameters of the age-partitioned filter, and its formulas.
 
 use super::{AgePartitioned, MOST_SLICES_PER_KEY};
-use crate::bits::{LINE_WORDS, Lines};
+use crate::bits::{LINE_WORDS, Lines, size};
 use crate::blueprint::{Blueprint, Structure};
 use crate::codec::{Reader, Writer};
 use crate::duplicates::law::Stream;
@@ -64,7 +64,7 @@ impl AgePartitionedParameters {
     }
 
     pub(super) fn lines(&self) -> usize {
-        self.words().div_ceil(LINE_WORDS as u64) as usize
+        size(self.words().div_ceil(LINE_WORDS as u64))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::Sliding;
 use super::generations::{self, Generations};
+use crate::bits::size;
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::dictionary::{MARGIN, Population, Shape};
@@ -99,7 +100,7 @@ impl SlidingParameters {
             return Err(Error::Field { field: "generations", found: generations, expected });
         }
         let tag_bits = generations::tag_bits(generations);
-        let (bins, sheds) = (bins as usize, sheds as usize);
+        let (bins, sheds) = (size(bins), size(sheds));
         let shape = Shape { bins, buckets, remainder_bits, tag_bits, sheds };
         if !shape.is_valid() {
             let expected = "part of a possible shape";

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::bits::Aligned;
+use crate::bits::{Aligned, size};
 use crate::probability::least;
 use crate::sliding::slices::{BlockShape, Probe};
 
@@ -83,7 +83,7 @@ impl SliceSize {
 
     /// Bytes on the heap.
     pub fn heap_bytes(self) -> u64 {
-        Aligned::<u64>::heap_bytes_for(self.words() as usize)
+        Aligned::<u64>::heap_bytes_for(size(self.words()))
     }
 
     /// Chance that a key never inserted is held by a slice that holds so many.

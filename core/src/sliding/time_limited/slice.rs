@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::TimeLimitedParameters;
 use super::size::{Place, SliceSize};
-use crate::bits::{Aligned, LINE_WORDS};
+use crate::bits::{self, Aligned, LINE_WORDS};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::sliding::slices::{Mask, Probe};
@@ -49,7 +49,7 @@ pub struct Slice {
 impl Slice {
     /// An empty slice.
     pub fn new(size: SliceSize, capacity: u64, class: usize) -> Self {
-        let words = Aligned::new(size.words() as usize);
+        let words = Aligned::new(bits::size(size.words()));
         let line_words =
             if size.block_words() == LINE_WORDS as u32 { size.words() } else { u64::MAX };
         Self { words, line_words, size, class, capacity, received: 0, last: None }

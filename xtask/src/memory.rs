@@ -1,0 +1,72 @@
+//! What the compiler cannot check, looked at by those who can: Miri, the address sanitizer, and a
+//! machine with addresses of 32 bits, where sizes that are small here do not fit.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::steps::{Step, run, succeed};
+
+/// The twin of this machine with 32 bits. Its own C library comes with it, so that nothing has to be
+/// installed to link.
+const NARROW: &str = "i686-unknown-linux-musl";
+
+/// The sanitizer wants to be told which machine this is, to leave build scripts alone.
+const WIDE: &str = "x86_64-unknown-linux-gnu";
+
+/// Runs all three.
+pub fn check() -> Result<()> {
+    run(&[
+        Step::new("Miri over the fenced code", miri),
+        Step::new("address sanitizer", sanitizer),
+        Step::new("forged snapshots on 32 bits", narrow),
+    ])
+}
+
+/// Packed integers and bit strings are safe code, and take Miri long.
+fn miri() -> Result<()> {
+    let mut command = Command::new("cargo");
+    command.args(["+nightly", "miri", "test", "--package", "lately", "--lib"]);
+    command.args(["--", "bits::", "--skip", "packed", "--skip", "strings"]);
+    // Addresses are packed into words with other things, and exposed for that.
+    command.env("MIRIFLAGS", "-Zmiri-permissive-provenance");
+    succeed(apart(&mut command, "miri"))
+        .context("`rustup component add miri rust-src --toolchain nightly` if it is missing")
+}
+
+fn sanitizer() -> Result<()> {
+    let mut command = Command::new("cargo");
+    command.args(["+nightly", "test", "--package", "lately", "--target", WIDE]);
+    command.args(["--lib", "--test", "hostile", "--test", "growing", "--test", "sliding"]);
+    command.env("RUSTFLAGS", "-Zsanitizer=address");
+    succeed(apart(&mut command, "sanitizer"))
+        .context("`rustup toolchain install nightly` if it is missing")
+}
+
+fn narrow() -> Result<()> {
+    let mut command = Command::new("cargo");
+    command.args(["test", "--package", "lately", "--target", NARROW, "--test", "hostile"]);
+    let name = NARROW.to_uppercase().replace('-', "_");
+    command.env(format!("CARGO_TARGET_{name}_LINKER"), linker()?);
+    let flags = "-Clink-self-contained=yes -Clinker-flavor=ld.lld";
+    command.env(format!("CARGO_TARGET_{name}_RUSTFLAGS"), flags);
+    succeed(apart(&mut command, "narrow"))
+        .with_context(|| format!("`rustup target add {NARROW}` if it is missing"))
+}
+
+/// The linker that comes with Rust: that of this machine lacks the parts for 32 bits.
+fn linker() -> Result<PathBuf> {
+    let output = Command::new("rustc").args(["--print", "sysroot"]).output()?;
+    let sysroot = String::from_utf8(output.stdout)?;
+    let linker = PathBuf::from(sysroot.trim()).join(format!("lib/rustlib/{WIDE}/bin/rust-lld"));
+    if !linker.exists() {
+        bail!("there is no {}", linker.display());
+    }
+    Ok(linker)
+}
+
+/// Built in a folder of its own, so that others need not be built again.
+fn apart<'a>(command: &'a mut Command, name: &str) -> &'a mut Command {
+    command.env("CARGO_TARGET_DIR", format!("target/{name}"))
+}
