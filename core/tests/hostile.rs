@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use lately::codec::{self, CHECKSUM_BYTES, HEADER_BYTES, MAGIC};
 use lately::hash::remix;
 use lately::{Error, Filter, Hashing};
-use samples::{HASHING, KEYS, key_hash, moment, samples, variants};
+use samples::{HASHING, KEYS, filled, key_hash, moment, samples, single_bits, variants};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -137,6 +137,88 @@ fn bytes_after_the_end() {
     for (name, mut bytes) in snapshots() {
         bytes.push(0);
         assert!(matches!(open(&bytes), Err(Error::Length { .. })), "{name}");
+    }
+}
+
+/// Nothing may hide in a snapshot: under a right checksum and with right lengths, bytes that no field
+/// claims are refused, wherever they are.
+#[test]
+fn bytes_that_nobody_claims() {
+    let _turn = TURN.lock();
+    for (name, bytes) in snapshots() {
+        let parameters = u32::from_le_bytes(bytes[32..36].try_into().unwrap());
+        let payload = u64::from_le_bytes(bytes[36..44].try_into().unwrap());
+        let end = bytes.len() - CHECKSUM_BYTES;
+        for surplus in [1, 8, 64] {
+            let mut longer = bytes.clone();
+            longer[32..36].copy_from_slice(&(parameters + surplus).to_le_bytes());
+            let at = HEADER_BYTES + parameters as usize;
+            longer.splice(at..at, vec![0; surplus as usize]);
+            refused(&longer, &format!("{name}: {surplus} bytes after the parameters"));
+
+            let mut longer = bytes.clone();
+            longer[36..44].copy_from_slice(&(payload + u64::from(surplus)).to_le_bytes());
+            longer.splice(end..end, vec![0; surplus as usize]);
+            refused(&longer, &format!("{name}: {surplus} bytes after the payload"));
+
+            // The same bytes, claimed by the wrong one of both.
+            let mut shifted = bytes.clone();
+            shifted[32..36].copy_from_slice(&(parameters + surplus).to_le_bytes());
+            if let Some(rest) = payload.checked_sub(surplus.into()) {
+                shifted[36..44].copy_from_slice(&rest.to_le_bytes());
+                refused(&shifted, &format!("{name}: {surplus} bytes of the payload as parameters"));
+            }
+        }
+    }
+}
+
+/// A forged snapshot must be refused, and never by its checksum.
+fn refused(bytes: &[u8], label: &str) {
+    match open(&forge(bytes.to_vec())) {
+        Ok(_) => panic!("{label}: accepted"),
+        Err(error) => assert!(!matches!(error, Error::Checksum { .. }), "{label}: {error}"),
+    }
+}
+
+/// A slice by time that claims to hold more keys than its size allows would break the promised error
+/// from then on.
+#[test]
+fn slices_that_claim_more_than_they_hold() {
+    let _turn = TURN.lock();
+    let sample = samples().into_iter().find(|(row, _)| row.name == "time-limited").unwrap().1;
+    for filter in [sample, filled(&single_bits())] {
+        let bytes = codec::save(&*filter, HASHING);
+        let end = bytes.len() - CHECKSUM_BYTES;
+        let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+        let (mut slices, mut capacity_of_all) = (0, 0);
+        for at in HEADER_BYTES..end - 33 {
+            // A slice is block words, bits, capacity, received, whether and when it was last used,
+            // and its words: a capacity is where that is so, and where no other value is taken.
+            let (bits, capacity, received) = (word(at + 4), word(at + 12), word(at + 20));
+            let block_words = u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+            let plausible =
+                block_words <= 8 && (1..1 << 20).contains(&bits) && received <= capacity;
+            if !plausible || !(1..1 << 20).contains(&capacity) || bytes[at + 28] > 1 {
+                continue;
+            }
+            let with_capacity = |capacity: u64| {
+                let mut forged = bytes.clone();
+                forged[at + 12..at + 20].copy_from_slice(&capacity.to_le_bytes());
+                open(&forge(forged))
+            };
+            // Whatever else looks like one is refused as something else, or not at all.
+            let Err(Error::Field { field: "capacity", .. }) = with_capacity(u64::MAX) else {
+                continue;
+            };
+            slices += 1;
+            capacity_of_all += capacity;
+            assert!(with_capacity(capacity).is_ok());
+            for more in [2 * capacity + 10, 1 << 40] {
+                let error = with_capacity(more).unwrap_err();
+                assert!(matches!(error, Error::Field { field: "capacity", .. }), "{error}");
+            }
+        }
+        assert!(slices > 3 && capacity_of_all > 0, "{slices} slices");
     }
 }
 
