@@ -42,9 +42,13 @@ pub trait Blueprint: Debug + Send + Sync {
         false
     }
 
-    /// Cache lines that one insert-and-check touches on average, when none is in the cache. The
-    /// planner's measure of speed: it does not depend on the machine.
+    /// Cache lines that one insert-and-check touches on average, when none is in the cache.
     fn lines_touched(&self) -> f64;
+
+    /// Items that one insert-and-check looks at one by one; none unless the structure scans.
+    fn items_scanned(&self) -> f64 {
+        0.0
+    }
 
     /// The parameters by name, for people.
     fn fields(&self) -> Vec<(&'static str, String)>;
@@ -58,6 +62,18 @@ pub trait Blueprint: Debug + Send + Sync {
 }
 
 impl<'a> dyn Blueprint + 'a {
+    /// What one insert-and-check costs, in instructions: the planner's measure of speed, the same on
+    /// every machine. `cargo lab instructions` holds it against what the structures really take.
+    pub fn cost(&self) -> f64 {
+        /// To hash a key, to answer, and what all structures have in common.
+        const EACH: f64 = 200.0;
+        /// What is done with a line, and some of the time in which it comes.
+        const LINE: f64 = 50.0;
+        /// What is done with an item of a scan.
+        const ITEM: f64 = 20.0;
+        EACH + LINE * self.lines_touched() + ITEM * self.items_scanned()
+    }
+
     /// The empty structure, or an error if the machine will not give the memory.
     pub fn build(&self, seed: Seed) -> Result<Box<dyn Filter>, Error> {
         let bytes = self.heap_bytes();

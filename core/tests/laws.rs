@@ -77,8 +77,8 @@ fn goal(window: u64) -> Goal {
     Goal { alphabet: Some(ALPHABET), ..Goal::new(Window::Last(window), MEMORY) }
 }
 
-/// Every row errs as its law says, never uses more than its memory, and the planner's first choice
-/// errs least of all rows, or 5% more, give or take what so many questions can tell.
+/// Every row errs as its law says, never uses more than its memory, and no row that is as fast errs
+/// less than the planner's first choice, or 5% less, give or take what so many questions can tell.
 #[test]
 fn every_row_keeps_its_law_and_the_planner_knows_the_best() {
     for window in WINDOWS {
@@ -93,11 +93,13 @@ fn every_row_keeps_its_law_and_the_planner_knows_the_best() {
             if ![AgePartitioned::NAME, Sliding::NAME].contains(&row.name) {
                 measured.must_be(blueprint.expected_mistakes(Some(ALPHABET)), &label);
             }
-            errors.push((row.name, measured.total()));
+            errors.push((row.name, blueprint.cost(), measured.total()));
         }
-        let pick = goal(window).plans().unwrap().swap_remove(0).row.name;
-        let least = errors.iter().map(|(_, error)| *error).fold(f64::INFINITY, f64::min);
-        let (_, picked) = errors.iter().find(|(name, _)| *name == pick).unwrap();
+        let plan = goal(window).plans().unwrap().swap_remove(0);
+        let pick = plan.row.name;
+        let as_fast = errors.iter().filter(|(_, cost, _)| *cost <= plan.cost);
+        let least = as_fast.map(|(.., error)| *error).fold(f64::INFINITY, f64::min);
+        let (.., picked) = errors.iter().find(|(name, ..)| *name == pick).unwrap();
         assert!(*picked <= 1.05 * least + 0.004, "{window}: {pick} {picked}: {errors:?}");
     }
 }

@@ -89,6 +89,10 @@ impl Blueprint for CompactShortHashParameters {
         (self.window as f64 * f64::from(self.hash_bits) / 512.0).ceil()
     }
 
+    fn items_scanned(&self) -> f64 {
+        self.window as f64
+    }
+
     fn fields(&self) -> Vec<(&'static str, String)> {
         vec![("window", self.window.to_string()), ("hash bits", self.hash_bits.to_string())]
     }

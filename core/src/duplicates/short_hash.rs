@@ -179,6 +179,11 @@ impl<C: Counts> Blueprint for RingParameters<C> {
         4.0
     }
 
+    fn items_scanned(&self) -> f64 {
+        // Tables so full that the way to a free slot is long: to look, to add and to take away.
+        450.0
+    }
+
     fn fields(&self) -> Vec<(&'static str, String)> {
         vec![
             ("window", self.window.to_string()),

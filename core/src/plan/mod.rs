@@ -29,6 +29,8 @@ pub struct Plan {
     pub promise: Promise,
     /// Bytes on the heap.
     pub bytes: u64,
+    /// What one insert-and-check costs, in instructions.
+    pub cost: f64,
     /// Bits per key in the window; `None` when nobody said how many there are.
     pub bits_per_item: Option<f64>,
     /// The least any structure could use for this window at this plan's error.
@@ -39,9 +41,16 @@ pub struct Plan {
     pub reason: String,
 }
 
-/// Beyond this many cache lines per operation a structure is for small windows only, and ranks
-/// behind all others: 256 lines are 16 KiB, about a microsecond to scan.
-const SLOW_LINES: f64 = 256.0;
+/// What a longer operation must bring: who is [`SLOWER`] times as slow must take [`LESS`] of the
+/// memory, or err so much less often where the memory is given; who is twice that, twice as much.
+const SLOWER: f64 = 1.5;
+const LESS: f64 = 0.9;
+
+/// Fewer errors than this are felt by nobody.
+const UNFELT: f64 = 1e-9;
+
+/// So many times the cost of the fastest is worth a word.
+const SLOW: f64 = 8.0;
 
 impl Goal {
     /// All plans that reach this goal, best first.
@@ -58,7 +67,7 @@ impl Goal {
         if plans.is_empty() {
             return Err(self.no_plan(reasons));
         }
-        plans.sort_by(|a, b| self.rank(a).partial_cmp(&self.rank(b)).expect("ranks are numbers"));
+        plans.sort_by(|a, b| self.price_felt(a).total_cmp(&self.price_felt(b)));
         explain(&mut plans);
         Ok(plans)
     }
@@ -75,7 +84,7 @@ impl Goal {
 
     fn price(&self, row: &'static Row, blueprint: Box<dyn Blueprint>) -> Plan {
         let promise = blueprint.promise();
-        let bytes = blueprint.heap_bytes();
+        let (bytes, cost) = (blueprint.heap_bytes(), blueprint.cost());
         let items = self.items();
         let bits_per_item = items.map(|items| bytes as f64 * 8.0 / items as f64);
         let lower_bound_bits_per_item = items.and_then(|items| self.lower_bound(&promise, items));
@@ -85,6 +94,7 @@ impl Goal {
             blueprint,
             promise,
             bytes,
+            cost,
             bits_per_item,
             lower_bound_bits_per_item,
             ratio,
@@ -106,34 +116,101 @@ impl Goal {
         })
     }
 
-    /// Smaller is better: first not to be slow, then the side of the bargain that is open.
-    fn rank(&self, plan: &Plan) -> (bool, f64) {
+    /// Smaller is better: the side of the bargain that is open, at the exchange rate of both.
+    fn price_felt(&self, plan: &Plan) -> f64 {
         let open = match self.limit {
             Limit::Error(_) => plan.bytes as f64,
-            Limit::Memory(_) => plan.blueprint.expected_mistakes(self.alphabet).total(),
+            Limit::Memory(_) => UNFELT + plan.blueprint.expected_mistakes(self.alphabet).total(),
         };
-        (plan.blueprint.lines_touched() > SLOW_LINES, open)
+        open * plan.cost.powf(LESS.ln() / SLOWER.recip().ln())
     }
 }
 
 /// Says of each plan what it is best at among its rivals, and what its structure is good at.
 fn explain(plans: &mut [Plan]) {
     let smallest = plans.iter().map(|plan| plan.bytes).min();
-    let lines = |plan: &Plan| plan.blueprint.lines_touched();
-    let fewest = plans.iter().map(lines).fold(f64::INFINITY, f64::min);
+    let fastest = plans.iter().map(|plan| plan.cost).fold(f64::INFINITY, f64::min);
     for plan in plans {
-        let touched = lines(plan);
         let mut best = Vec::new();
         if Some(plan.bytes) == smallest {
             best.push("smallest here".to_owned());
         }
-        if touched == fewest {
-            best.push("fewest cache lines here".to_owned());
+        if plan.cost == fastest {
+            best.push("fastest here".to_owned());
         }
-        if touched > SLOW_LINES {
-            best.push(format!("slow: {touched:.0} cache lines per check"));
+        if plan.cost > SLOW * fastest {
+            best.push(format!("slow: {:.0} times the fastest", plan.cost / fastest));
         }
         best.push(plan.row.strength.to_owned());
         plan.reason = best.join("; ");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Memory;
+    use crate::window::Span;
+
+    /// Goals of all kinds, from a few items to many millions.
+    fn grid() -> Vec<Goal> {
+        let limits = [0.3, 0.01, 0.001, 1e-6, 1e-9].map(|rate| ErrorRate::new(rate).unwrap());
+        let hour = Window::Within(Span::from_millis(3_600_000));
+        let mut goals = Vec::new();
+        for items in
+            [1, 10, 64, 100, 300, 1_000, 2_000, 2_499, 2_500, 10_000, 1_000_000, 30_000_000]
+        {
+            for window in [Window::Last(items), hour, Window::Ever] {
+                let memories =
+                    [1, 4, 16].map(|bytes| Limit::from(Memory::from_bytes(bytes * items)));
+                for limit in limits.map(Limit::from).into_iter().chain(memories) {
+                    for counting in [false, true] {
+                        let goal = Goal::new(window, limit);
+                        goals.push(Goal { counting, expected_items: Some(items), ..goal });
+                    }
+                }
+            }
+        }
+        goals
+    }
+
+    /// What is picked is not more than half as slow again as another, unless it takes a tenth less
+    /// memory than that; where the memory is given, unless it errs a tenth less.
+    #[test]
+    fn no_pick_is_slow_for_little() {
+        let mut compared = 0;
+        for goal in grid() {
+            let Ok(plans) = goal.plans() else { continue };
+            let open = |plan: &Plan| match goal.limit {
+                Limit::Error(_) => plan.bytes as f64,
+                Limit::Memory(_) => plan.blueprint.expected_mistakes(goal.alphabet).total() + 1e-9,
+            };
+            let pick = &plans[0];
+            for other in &plans[1..] {
+                compared += 1;
+                assert!(
+                    pick.cost <= 1.5 * other.cost || open(pick) <= 0.9 * open(other),
+                    "{goal:?}: {} costs {:.0} and is {}; {} {:.0} and {}",
+                    pick.row.name,
+                    pick.cost,
+                    open(pick),
+                    other.row.name,
+                    other.cost,
+                    open(other),
+                );
+            }
+        }
+        assert!(compared > 1_000, "{compared}");
+    }
+
+    /// Scanning thousands of items to save a few hundred bytes is what nobody would want.
+    #[test]
+    fn nothing_is_scanned_that_need_not_be() {
+        for window in [500, 1_000, 2_000, 2_400] {
+            let goal = Goal::new(Window::Last(window), ErrorRate::new(0.001).unwrap());
+            let plans = goal.plans().unwrap();
+            assert_eq!(plans[0].blueprint.items_scanned(), 0.0, "{window}: {}", plans[0].row.name);
+            assert!(plans.iter().any(|plan| plan.reason.contains("slow: ")));
+        }
     }
 }
