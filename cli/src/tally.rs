@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 use anyhow::Context;
 use lately::plan::{Goal, Limit};
-use lately::spectral::{Heavy, Kept};
+use lately::queries::{Heavy, Kept};
 use lately::{Builder, Counting, ErrorRate, Seed, Span, Time, Untyped, Window};
 
 use crate::stats::About;

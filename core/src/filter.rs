@@ -279,7 +279,7 @@ pub trait Filter: Membership + Copied + fmt::Debug + Send + Sync + Any {
 /// A structure without false negatives keeps it whatever the stream. One that may forget
 /// (`false_negatives > 0`) states the shares to expect in the long run on a stream whose keys are
 /// fresh, or repeats at a distance evenly spread over the window; see
-/// [`duplicates`](crate::duplicates).
+/// docs/duplicates.md.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Promise {
     /// A key seen this lately is in the window.

@@ -10,8 +10,8 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use lately::spectral::bifocal::{Relation, Sample, join_size};
-use lately::spectral::bloomjoin::{Bloomjoin, Candidate, Traffic, verify};
+use lately::queries::bifocal::{Relation, Sample, join_size};
+use lately::queries::bloomjoin::{Bloomjoin, Candidate, Traffic, verify};
 use lately::{Counter, Hashing, Lately, Memory, Time, codec};
 use serde::Serialize;
 

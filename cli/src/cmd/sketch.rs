@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use lately::spectral::Aggregate;
+use lately::queries::Aggregate;
 use lately::{Counter, Time};
 use serde_json::json;
 

@@ -369,7 +369,11 @@ impl Shared<Clocked> {
 
     /// [`Lately::expire`], of all parts, one after the other.
     pub fn expire(&self) -> bool {
-        self.inner.parts.iter().fold(true, |done, part| part.change().expire() && done)
+        let mut done = true;
+        for part in &self.inner.parts {
+            done &= part.change().expire();
+        }
+        done
     }
 }
 

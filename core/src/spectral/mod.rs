@@ -12,32 +12,23 @@
 //! back what leaves it ([`SpectralWindow`]). We changed one thing: every hash has a row of its own,
 //! so that a key never meets one of its counters twice.
 //!
-//! What to do with it: an [`Aggregate`] over given keys, [`Iceberg`] queries, joins between sites
-//! ([`bloomjoin`]), and estimates of their size ([`bifocal`]).
+//! What to do with it: [`queries`](crate::queries).
 //!
 //! What is not guaranteed: the error for more different keys than were expected.
 
 pub mod counters;
 
-mod aggregate;
 mod algebra;
-pub mod bifocal;
 mod blocked;
 mod blocked_parameters;
-pub mod bloomjoin;
-mod iceberg;
-mod kept;
 mod parameters;
 mod place;
 pub mod rule;
 mod window;
 
-pub use aggregate::Aggregate;
 pub use algebra::check_alike;
 pub use blocked::{Blocked, MOST_HASHES_IN_LINE};
 pub use blocked_parameters::BlockedParameters;
-pub use iceberg::Iceberg;
-pub use kept::{Heavy, Kept};
 pub use parameters::{SpectralParameters, Storage, hashes_for};
 pub use place::{Indices, MOST_HASHES, Place, Rows};
 pub use rule::Rule;

@@ -5,8 +5,9 @@ use std::io::Write;
 
 use anyhow::Result;
 use clap::Args;
+use lately::queries::Iceberg;
 use lately::spectral::counters::Bytes;
-use lately::spectral::{Iceberg, Rule, Spectral, SpectralParameters};
+use lately::spectral::{Rule, Spectral, SpectralParameters};
 use lately::{Lately, quantity};
 use testkit::oracle::Counts;
 use testkit::stats::rate_is_within;

@@ -8,8 +8,8 @@ use std::io::Write;
 
 use anyhow::Result;
 use clap::Args;
-use lately::spectral::bifocal::{Relation, Sample, join_size};
-use lately::spectral::bloomjoin::{Bloomjoin, verify};
+use lately::queries::bifocal::{Relation, Sample, join_size};
+use lately::queries::bloomjoin::{Bloomjoin, verify};
 use lately::{Counter, Lately, Seed, quantity};
 use testkit::random::SplitMix64;
 

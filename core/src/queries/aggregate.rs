@@ -13,7 +13,7 @@ use crate::window::Time;
 /// What a filter says about a set of keys.
 ///
 /// ```
-/// use lately::spectral::Aggregate;
+/// use lately::queries::Aggregate;
 /// use lately::Lately;
 ///
 /// let mut words = Lately::ever().counting().expected_items(1000).build()?;

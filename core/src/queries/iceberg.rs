@@ -13,7 +13,7 @@ use crate::window::{Time, Window};
 ///
 /// ```
 /// use lately::Lately;
-/// use lately::spectral::Iceberg;
+/// use lately::queries::Iceberg;
 ///
 /// let counter = Lately::ever().counting().expected_items(1000).build()?;
 /// let mut iceberg = Iceberg::new(counter, 100)?;
