@@ -7,7 +7,7 @@
 //! | `wish`, `args` | words of commands become values |
 //! | `answers` | yes or no for each item |
 //! | `object` | the stored value: any structure of the catalog |
-//! | `persist`, `replicate` | what leaves the server, and why |
+//! | `persist`, `dump`, `replicate` | what leaves the server, and why |
 //! | `config`, `metrics`, `docs` | what the engine shows of us |
 //! | `engine/` | the fence around the engine's C interface |
 
@@ -16,6 +16,7 @@ mod args;
 mod commands;
 mod config;
 mod docs;
+mod dump;
 mod engine;
 mod metrics;
 mod object;

@@ -4,6 +4,7 @@ use lately::codec;
 use lately::{Filter, Hashing, Seed, Time, Window};
 
 use crate::answers::Answers;
+use crate::dump::Dump;
 use crate::engine::{Ahead, Call, Guessable, Origin, Refusal};
 use crate::wish::{Wish, WishedHashing};
 use crate::{config, metrics};
@@ -47,6 +48,8 @@ pub struct Stored {
     pub tally: Tally,
     /// What a filter made by `BF.RESERVE` was told.
     pub bloom: Option<Bloom>,
+    /// A dump under way.
+    dump: Option<Box<Dump>>,
     /// Its bytes as counted in the metrics.
     accounted: u64,
     /// Whether it grows and shrinks.
@@ -252,7 +255,17 @@ impl Stored {
 
     /// Bytes on the heap.
     pub fn memory_bytes(&self) -> usize {
+        self.filter_bytes() + self.dump.as_ref().map_or(0, |dump| dump.memory_bytes())
+    }
+
+    /// Bytes on the heap but for what is kept of a dump under way.
+    pub fn filter_bytes(&self) -> usize {
         size_of_val(&*self.filter) + self.filter.heap_bytes() as usize
+    }
+
+    /// The dump under way, to begin, go on or end.
+    pub fn dump(&mut self) -> &mut Option<Box<Dump>> {
+        &mut self.dump
     }
 
     /// Refuses to let a filter that grows go beyond what one key may take; but not what a primary
@@ -271,9 +284,10 @@ impl Stored {
         let blueprint = filter.blueprint();
         let adapts = blueprint.adapts();
         let is_timed = matches!(blueprint.promise().window, Window::Within(_));
-        let (tally, bloom) = (Tally::default(), None);
+        let (tally, bloom, dump) = (Tally::default(), None, None);
         let filter = filter.into();
-        let mut stored = Self { hashing, filter, tally, bloom, accounted: 0, adapts, is_timed };
+        let mut stored =
+            Self { hashing, filter, tally, bloom, dump, accounted: 0, adapts, is_timed };
         stored.account();
         stored
     }
@@ -329,10 +343,18 @@ impl Stored {
         if self.adapts {
             self.account();
         }
+        if self.dump.is_some() {
+            self.give_up_dump();
+        }
+    }
+
+    #[cold]
+    fn give_up_dump(&mut self) {
+        self.dump.take_if(|dump| dump.is_given_up());
     }
 
     fn account(&mut self) {
-        let bytes = self.memory_bytes() as u64;
+        let bytes = self.filter_bytes() as u64;
         if bytes != self.accounted {
             metrics::BYTES.add(bytes);
             metrics::BYTES.subtract(self.accounted);

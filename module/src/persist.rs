@@ -5,7 +5,7 @@
 //! |---|---|
 //! | RDB, `DUMP`, full resync | the fields of [`Record`], each as the engine writes numbers and bytes |
 //! | AOF rewrite, slot migration | `LATELY.LOAD key snapshot TALLY inserted new [BLOOM capacity expansion]` |
-//! | `BF.SCANDUMP` | the [`Record`] as one run of bytes, cut into chunks |
+//! | `BF.SCANDUMP` | the [`Record`] as one run of bytes, cut into pieces by `dump` |
 //! | `LATELY.DUMP` | the snapshot alone, which the command `lately` reads |
 
 use crate::engine::Refusal;
@@ -59,9 +59,6 @@ impl Record {
 
 /// Bytes before the snapshot in a run of bytes: its length and the numbers.
 const HEAD_BYTES: usize = 8 * (1 + NUMBERS);
-
-/// The most bytes one chunk of `BF.SCANDUMP` has.
-pub const CHUNK_BYTES: usize = 16 << 20;
 
 /// The record as one run of bytes.
 pub fn to_bytes(record: &Record) -> Vec<u8> {

@@ -8,7 +8,7 @@ use super::info::NO_KEY;
 use crate::args;
 use crate::config;
 use crate::docs::{Arg, Doc, Effect, Keys, Kind};
-use crate::engine::{Access, Call, Refusal, Reply};
+use crate::engine::{Access, Call, Origin, Refusal, Reply};
 use crate::object::{Bloom, Stored, Tally, Value};
 
 /// `LATELY.DUMP key`
@@ -60,7 +60,9 @@ impl Command for Load {
         let mut stored = Stored::open(without_note(call.word(2)))?;
         stored.tally = options.tally;
         stored.bloom = options.bloom;
-        store(call, stored)?;
+        check(call.origin(), stored.filter_bytes() as u64)?;
+        call.key(1, Access::Write).put(Value::Filter(stored));
+        call.replicate_verbatim();
         call.notify(c"lately.load");
         Ok(Reply::Done)
     }
@@ -73,14 +75,10 @@ fn without_note(file: &[u8]) -> &[u8] {
     if file.ends_with(NOTE) { codec::snapshot_of(file) } else { file }
 }
 
-/// Puts a filter that came from outside into the key that word 1 names, if it may be so large.
-pub fn store(call: &mut Call<'_>, stored: Stored) -> Result<(), Refusal> {
-    if !call.is_replayed() {
-        config::check_key_bytes(stored.memory_bytes() as u64)?;
-    }
-    call.key(1, Access::Write).put(Value::Filter(stored));
-    call.replicate_verbatim();
-    Ok(())
+/// Refuses a filter that came from outside and is too large; but not what a primary with other settings
+/// accepted.
+pub fn check(origin: Origin<'_>, bytes: u64) -> Result<(), Refusal> {
+    if origin.is_replayed() { Ok(()) } else { config::check_key_bytes(bytes) }
 }
 
 const TALLY: &[Arg] = &[Arg::new(c"inserted", Kind::Integer), Arg::new(c"new", Kind::Integer)];
