@@ -257,6 +257,33 @@ fn settings_from_the_environment() {
     assert_eq!(run(command, b"{\"k\":1}\n{\"k\":2}\n{\"k\":2}\n").text(), "2\t2\n");
 }
 
+/// Only keys of the window are listed, with counts that are not too low.
+#[test]
+fn keys_that_left_the_window_are_not_listed() {
+    let keys = |printed: String| {
+        let listed = printed.lines().map(|line| {
+            let (count, key) = line.split_once('\t').unwrap();
+            assert!(count.parse::<u64>().unwrap() >= 1);
+            key.parse::<u64>().unwrap()
+        });
+        let mut listed: Vec<_> = listed.collect();
+        listed.sort_unstable();
+        listed
+    };
+    // By default one count in a thousand is too high, and so would be those of keys that left.
+    let input: String = (0..200_000).map(|line| format!("{line}\n")).collect();
+    let listed = keys(lately(&["count", "--last", "10"], input.as_bytes()).text());
+    assert_eq!(listed, (199_990..200_000).collect::<Vec<_>>());
+
+    // Ten records in each second, and those of the last second.
+    let times: String = (0..200_000_u64)
+        .map(|event| format!("{{\"k\":{event},\"t\":{}}}\n", 1_600_000_000_000 + 100 * event))
+        .collect();
+    let within = ["count", "--within", "1s", "-k", "k", "--time-key", "t"];
+    let listed = keys(lately(&within, times.as_bytes()).text());
+    assert_eq!(listed, (199_989..200_000).collect::<Vec<_>>());
+}
+
 /// Files that are followed never end by themselves: asked to end, it prints what it counted, and
 /// then it dies of the signal.
 #[cfg(target_os = "linux")]

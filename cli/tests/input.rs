@@ -84,6 +84,42 @@ fn compressed_files_that_are_damaged() {
     }
 }
 
+/// Letters with which compressed files begin are letters, too.
+#[test]
+fn text_that_begins_like_a_compressed_file() {
+    for text in [
+        &b"BZh\n"[..],
+        b"BZhang\nBZh9\n",
+        b"BZh91AY\n",
+        b"BZh",
+        b"\x1f\x8b text\n",
+        b"\x1f\x8b\x08text\n",
+        b"\x28\xb5\x2f\xfdhello\n",
+        b"\xfd7zXZ\0text\n",
+    ] {
+        assert_eq!(lately(&["dedup", "--last", "9"], text).success(), text);
+    }
+    // Nothing is not text.
+    let empty = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    assert_eq!(lately(&["dedup", "--last", "9"], &empty.finish().unwrap()).text(), "");
+}
+
+/// What could be read of a damaged stream is printed and remembered, and all else is an error.
+#[test]
+fn damaged_pipes_are_errors_and_what_came_before_is_remembered() {
+    let folder = Folder::new("damaged-pipes");
+    let state = folder.path("state");
+    let flags = ["dedup", "--error", "1e-9", "--state", &state];
+    for (kind, bytes) in compressed(many_lines().as_bytes()) {
+        let _ = fs::remove_file(&state);
+        let (printed, complaint) = lately(&flags, &bytes[..bytes.len() * 2 / 3]).ended(2);
+        assert!(complaint.starts_with("lately: cannot read standard input: "), "{complaint}");
+        assert!(printed.starts_with(b"line 0\nline 1\n"), "{kind}");
+        let whole = printed.iter().rposition(|&byte| byte == b'\n').unwrap() + 1;
+        assert_eq!(lately(&flags, &printed[..whole]).text(), "", "{kind}");
+    }
+}
+
 /// A file that grows, is replaced, is begun anew, and one that is not there at first.
 #[test]
 fn followed_files() {

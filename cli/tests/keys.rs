@@ -85,33 +85,69 @@ fn columns_by_name_and_number() {
 fn rows_with_quotes_line_ends_and_without_a_key() {
     // Line ends inside quotes, both kinds of them, empty rows, empty fields, too few fields.
     let input =
-        "id,text\r\n1,\"a\nb\"\"c\"\r\n2,\"a\nb\"\"c\"\r\n\r\n,x\n3\n1,\"x\r\n,\"\n5,\"open";
+        "id,text\r\n1,\"a\nb\"\"c\"\r\n2,\"a\nb\"\"c\"\r\n\r\n,x\n3\n1,\"x\r\n,\"\n5,\"end\"";
     assert_dedup(
         &["-c", "id"],
         input,
-        "id,text\r\n1,\"a\nb\"\"c\"\r\n2,\"a\nb\"\"c\"\r\n\r\n,x\n3\n5,\"open",
+        "id,text\r\n1,\"a\nb\"\"c\"\r\n2,\"a\nb\"\"c\"\r\n\r\n,x\n3\n5,\"end\"",
     );
     assert_dedup(
         &["-c", "text", "--missing", "drop"],
         input,
-        "id,text\r\n1,\"a\nb\"\"c\"\r\n,x\n1,\"x\r\n,\"\n5,\"open",
+        "id,text\r\n1,\"a\nb\"\"c\"\r\n,x\n1,\"x\r\n,\"\n5,\"end\"",
     );
     assert_dedup(&["-c", "1", "-d", "tab"], "a\t1\na\t2\na,b\t3\n", "a\t1\na,b\t3\n");
     assert_dedup(&["-c", "1", "-d", ";"], "a;1\na;2\n", "a;1\n");
     assert_dedup(&["-c", "x"], "\u{feff}x,y\n1,2\n1,3\n", "\u{feff}x,y\n1,2\n");
 }
 
-/// The names may stand in another order in each file; only the first header is printed.
+/// Rows of all files go under one header, so that it must be the header of all. What came before is
+/// printed and remembered.
 #[test]
-fn every_file_has_its_own_header() {
+fn files_with_other_headers_are_refused() {
     let folder = Folder::new("headers");
     let one = folder.file("one", "id,x\n1,a\n2,b\n");
-    let two = folder.file("two", "x,id\nc,2\nd,3\n");
-    let printed = lately(&["dedup", "--last", "9", "-c", "id", &one, &two], b"").text();
-    assert_eq!(printed, "id,x\n1,a\n2,b\nd,3\n");
+    let quoted = folder.file("quoted", "\"id\",\"x\"\r\n2,c\r\n3,d\r\n");
+    let two = folder.file("two", "\nx,id\nc,2\nd,3\n");
+    let state = folder.path("state");
+    let dedup = ["dedup", "-c", "id", "--state", &state];
+    let (printed, complaint) = lately(&[&dedup[..], &[&one, &quoted, &two]].concat(), b"").ended(2);
+    assert_eq!(String::from_utf8(printed).unwrap(), "id,x\n1,a\n2,b\n3,d\r\n\n");
+    let expected =
+        format!("lately: {two}: line 2: the columns are x, id, but those of {one} are id, x, ");
+    assert!(complaint.starts_with(&expected), "{complaint}");
+    assert_eq!(lately(&[&dedup[..], &[&one]].concat(), b"").text(), "id,x\n");
+    // By number, too, where the rows are known to have a header.
+    let numbered = ["dedup", "-c", "1", "--header", &one, &two];
+    assert!(lately(&numbered, b"").ended(2).1.contains("line 2: the columns are"));
 
+    // Where only keys are looked at, every file may have its own.
+    let counted = lately(&["count", "-c", "id", &one, &two], b"").text();
+    assert_eq!(counted, "2\t2\n1\t1\n1\t3\n");
     let complaint = lately(&["dedup", "--last", "9", "-c", "name", &one], b"").failure();
-    assert!(complaint.contains("no column \"name\" in the first row, id, x"), "{complaint}");
+    let expected = format!("{one}: line 1: there is no column \"name\" in the first row, id, x");
+    assert!(complaint.contains(&expected), "{complaint}");
+}
+
+/// A quote that is never closed makes the rest of the file one row. It is refused, with the line
+/// where it begins, and all before it is printed and remembered.
+#[test]
+fn quotes_that_are_never_closed_are_refused() {
+    let folder = Folder::new("open-quote");
+    let rows: String = (0..50_000).map(|row| format!("{row},\"a\nb\"\n")).collect();
+    let state = folder.path("state");
+    let flags = ["dedup", "-c", "1", "--error", "1e-9", "--state", &state];
+    for (rest, line) in [("x,\"open\ny,z\n", 100_001), ("x,y\n\"z\"\"", 100_002)] {
+        let _ = std::fs::remove_file(&state);
+        let file = folder.file("file.csv", format!("{rows}{rest}"));
+        let (printed, complaint) = lately(&[&flags[..], &[&file]].concat(), b"").ended(2);
+        let expected = format!("lately: {file}: line {line}: a quote is opened in this row");
+        assert!(complaint.starts_with(&expected), "{complaint}");
+        let before = if rest.starts_with("x,y") { "x,y\n" } else { "" };
+        assert!(printed == format!("{rows}{before}").into_bytes());
+        assert_eq!(lately(&flags, rows.as_bytes()).text(), "");
+        lately(&["count", "-c", "1", &file], b"").failure();
+    }
 }
 
 /// A row longer than any buffer, in reads of all sizes.

@@ -143,6 +143,7 @@ impl Keying {
             Format::Csv {
                 delimiter: self.delimiter.unwrap_or(b','),
                 header: self.header,
+                first: None,
                 keys: columns.to_vec(),
                 time: None,
             }

@@ -114,6 +114,7 @@ impl Session {
         };
         let goal = request.wanted.goal()?;
         let recipe = request.reading.recipe(goal.window, request.hashing(), Keys::Hashed);
+        let recipe = recipe.under_one_header();
         let builder = request.builder()?;
         let refresh = request.repeats() == Repeats::Refresh;
         let note = Note::new(&goal, recipe.to_string(), refresh);

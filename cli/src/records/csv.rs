@@ -6,9 +6,11 @@
 use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::{Arc, OnceLock};
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
+use memchr::memchr_iter;
 
 use super::key::{Hasher, Texts};
 use super::told::Moments;
@@ -48,14 +50,22 @@ pub(crate) struct Csv {
     row: Row,
     /// Bytes at the front of the chunk that the reader has taken already.
     taken: usize,
+    /// Lines before the chunk.
+    lines: u64,
     /// The next row names the columns.
     header: bool,
+    first: Option<FirstHeader>,
     keys: Vec<Column>,
     time: Option<Column>,
     wanted: Wanted,
     moments: Moments,
     hasher: Hasher,
 }
+
+/// The names of the columns in the first of all files, and that file. Where rows of several files go
+/// under one header, it must be the header of all.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FirstHeader(Arc<OnceLock<(Arc<str>, Vec<Vec<u8>>)>>);
 
 /// Fields of the current row without quotes, one after the other.
 struct Row {
@@ -76,7 +86,7 @@ impl Csv {
     pub(crate) fn new(
         recipe: &Recipe,
         delimiter: u8,
-        header: bool,
+        (header, first): (bool, Option<&FirstHeader>),
         keys: &[Column],
         time: Option<&Column>,
     ) -> Self {
@@ -90,7 +100,9 @@ impl Csv {
             reader: Box::new(reader),
             row: Row { text: vec![0; 1024], written: 0, ends: vec![0; 32], ended: 0 },
             taken: 0,
+            lines: 0,
             header: header || by_name,
+            first: first.cloned(),
             keys: keys.to_vec(),
             time: time.cloned(),
             wanted: Wanted::default(),
@@ -121,10 +133,28 @@ impl Csv {
         Ok(())
     }
 
+    /// Compares the names in the current row with those of the first file.
+    fn check_header(&self, origin: &Arc<str>) -> anyhow::Result<()> {
+        let Some(first) = &self.first else { return Ok(()) };
+        let own = || (Arc::clone(origin), self.row.fields().map(<[u8]>::to_vec).collect());
+        let (name, header) = first.0.get_or_init(own);
+        if !self.row.fields().eq(header.iter().map(Vec::as_slice)) {
+            let names = header.iter().map(|name| String::from_utf8_lossy(name));
+            let names = names.collect::<Vec<_>>().join(", ");
+            bail!(
+                "the columns are {}, but those of {name} are {names}, and rows of both cannot be \
+                 under one header; read such files one by one",
+                self.row
+            );
+        }
+        Ok(())
+    }
+
     /// Adds the current row, which ends at `end` in its chunk.
-    fn add(&mut self, end: usize, records: &mut Records) -> anyhow::Result<()> {
+    fn add(&mut self, end: usize, origin: &Arc<str>, records: &mut Records) -> anyhow::Result<()> {
         if self.header {
             self.header = false;
+            self.check_header(origin)?;
             self.look_up()?;
             records.put_aside(end, Aside::Header);
             return Ok(());
@@ -163,8 +193,14 @@ impl Csv {
 
 impl Parser for Csv {
     fn parse(&mut self, chunk: &mut Chunk, last: bool) -> anyhow::Result<usize> {
-        let Chunk { bytes, filled, records, .. } = chunk;
+        let Chunk { bytes, filled, records, origin, .. } = chunk;
         let bytes = &bytes[..*filled];
+        let line_of = |lines: u64, start: usize| {
+            let line = lines + memchr_iter(b'\n', &bytes[..start]).count() as u64 + 1;
+            format!("{origin}: line {line}")
+        };
+        // The end of the last row, where the file has none: within quotes it ends nothing.
+        let mut end = &b"\n"[..];
         let mut start = 0;
         let mut at = self.taken;
         loop {
@@ -183,22 +219,34 @@ impl Parser for Csv {
                 }
             }
             let rest = &bytes[at..];
-            if rest.is_empty() && !last {
+            let is_over = rest.is_empty();
+            if is_over && (!last || at == start) {
                 break;
             }
             let (text, ends) = self.row.room();
-            let (result, read, written, ended) = self.reader.read_record(rest, text, ends);
-            at += read;
+            let input = if is_over { end } else { rest };
+            let (result, read, written, ended) = self.reader.read_record(input, text, ends);
+            if is_over {
+                end = &end[read..];
+            } else {
+                at += read;
+            }
             self.row.written += written;
             self.row.ended += ended;
             match result {
+                ReadRecordResult::InputEmpty if is_over => bail!(
+                    "{}: a quote is opened in this row and never closed; close it, or double it if \
+                     it belongs to the text",
+                    line_of(self.lines, start)
+                ),
                 ReadRecordResult::InputEmpty => {}
                 ReadRecordResult::OutputFull => self.row.text.resize(2 * self.row.text.len(), 0),
                 ReadRecordResult::OutputEndsFull => {
                     self.row.ends.resize(2 * self.row.ends.len(), 0);
                 }
                 ReadRecordResult::Record => {
-                    self.add(at, records)?;
+                    let added = self.add(at, origin, records);
+                    added.with_context(|| line_of(self.lines, start))?;
                     self.row.written = 0;
                     self.row.ended = 0;
                     start = at;
@@ -207,6 +255,7 @@ impl Parser for Csv {
             }
         }
         self.taken = at - start;
+        self.lines += memchr_iter(b'\n', &bytes[..start]).count() as u64;
         Ok(start)
     }
 }

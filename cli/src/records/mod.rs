@@ -11,7 +11,7 @@ mod moment;
 mod path;
 mod told;
 
-pub(crate) use csv::Column;
+pub(crate) use csv::{Column, FirstHeader};
 pub(crate) use key::{Folding, Texts, parts};
 pub(crate) use moment::{Unit, parse as parse_moment};
 pub(crate) use path::Path;
@@ -50,8 +50,15 @@ pub(crate) enum Format {
     /// Lines, or whatever `terminator` ends. Without paths the key is the whole of it; with them,
     /// it is a JSON document.
     Lines { terminator: u8, keys: Vec<Path>, time: Option<Path> },
-    /// Rows of fields in quotes where needed. Names of columns are looked up in the first row.
-    Csv { delimiter: u8, header: bool, keys: Vec<Column>, time: Option<Column> },
+    /// Rows of fields in quotes where needed. Names of columns are looked up in the first row of each
+    /// file, which is that of all if there is a `first`.
+    Csv {
+        delimiter: u8,
+        header: bool,
+        first: Option<FirstHeader>,
+        keys: Vec<Column>,
+        time: Option<Column>,
+    },
 }
 
 impl Recipe {
@@ -61,10 +68,19 @@ impl Recipe {
             Format::Lines { terminator, keys, time } => {
                 Box::new(lines::Lines::new(self, *terminator, keys, time.as_ref()))
             }
-            Format::Csv { delimiter, header, keys, time } => {
-                Box::new(csv::Csv::new(self, *delimiter, *header, keys, time.as_ref()))
+            Format::Csv { delimiter, header, first, keys, time } => {
+                let header = (*header, first.as_ref());
+                Box::new(csv::Csv::new(self, *delimiter, header, keys, time.as_ref()))
             }
         }
+    }
+
+    /// For rows that are printed under one header: files with others are refused.
+    pub(crate) fn under_one_header(mut self) -> Self {
+        if let Format::Csv { first, .. } = &mut self.format {
+            *first = Some(FirstHeader::default());
+        }
+        self
     }
 
     /// How many parts a key has.
