@@ -1,0 +1,1 @@
+//! What services do with lately; see the programs beside this file.
