@@ -119,6 +119,10 @@ pub static BLOOM_ERROR_RATE: Text = Text::new(c"bloom-error-rate", c"0.01", |rat
 /// The most bytes one key may take; 0 for any.
 pub static MAX_KEY_BYTES: Number = Number::new(c"max-key-bytes", 1 << 30, (0, i64::MAX), true);
 
+/// How many milliseconds ahead of the server's clock a moment is believed; 0 for as many as the window
+/// has, or an hour if that is more.
+pub static MAX_AHEAD: Number = Number::new(c"max-ahead", 0, (0, i64::MAX), false);
+
 /// The capacity of filters that `BF.ADD` creates.
 pub static BLOOM_CAPACITY: Number = Number::new(c"bloom-capacity", 100, (1, 1 << 48), false);
 
@@ -130,7 +134,7 @@ pub static BLOOM_COMMANDS: Switch =
     Switch { name: c"bloom-commands", default: true, value: AtomicBool::new(true) };
 
 /// All settings that are numbers.
-pub static NUMBERS: [&Number; 3] = [&MAX_KEY_BYTES, &BLOOM_CAPACITY, &BLOOM_EXPANSION];
+pub static NUMBERS: [&Number; 4] = [&MAX_KEY_BYTES, &MAX_AHEAD, &BLOOM_CAPACITY, &BLOOM_EXPANSION];
 
 /// All settings that are words.
 pub static TEXTS: [&Text; 2] = [&DEFAULT, &BLOOM_ERROR_RATE];

@@ -7,6 +7,7 @@
 //! | `wish`, `args` | words of commands become values |
 //! | `answers` | yes or no for each item |
 //! | `object` | the stored value: any structure of the catalog |
+//! | `horizon` | which moments of clients are believed |
 //! | `persist`, `dump`, `replicate` | what leaves the server, and why |
 //! | `config`, `metrics`, `docs` | what the engine shows of us |
 //! | `engine/` | the fence around the engine's C interface |
@@ -18,6 +19,7 @@ mod config;
 mod docs;
 mod dump;
 mod engine;
+mod horizon;
 mod metrics;
 mod object;
 mod persist;

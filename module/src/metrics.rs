@@ -44,11 +44,13 @@ pub static NEW: Metric = Metric::new();
 pub static ASKED: Metric = Metric::new();
 /// Snapshots refused by `LOAD`, `RESTORE` or at start.
 pub static REFUSED_SNAPSHOTS: Metric = Metric::new();
+/// Moments that were too far ahead to be believed.
+pub static REFUSED_MOMENTS: Metric = Metric::new();
 /// Faults caught before they could take the server down.
 pub static FAULTS: Metric = Metric::new();
 
 /// Every metric by the name it has in `INFO`, after the module's own.
-pub fn all() -> [(&'static std::ffi::CStr, u64); 7] {
+pub fn all() -> [(&'static std::ffi::CStr, u64); 8] {
     [
         (c"filters", FILTERS.get()),
         (c"filter_bytes", BYTES.get()),
@@ -56,6 +58,7 @@ pub fn all() -> [(&'static std::ffi::CStr, u64); 7] {
         (c"new_items", NEW.get()),
         (c"asked_items", ASKED.get()),
         (c"refused_snapshots", REFUSED_SNAPSHOTS.get()),
+        (c"refused_moments", REFUSED_MOMENTS.get()),
         (c"caught_faults", FAULTS.get()),
     ]
 }

@@ -248,6 +248,12 @@ impl Stored {
         self.is_timed && self.filter.clock().is_none_or(|clock| now > clock)
     }
 
+    /// Sets the clock of a window by time back, if it is later.
+    pub fn turn_back(&mut self, moment: Time) {
+        self.filter.turn_back(moment);
+        self.account();
+    }
+
     /// The structure, to look at.
     pub fn filter(&self) -> &dyn Filter {
         &*self.filter

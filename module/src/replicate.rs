@@ -14,7 +14,8 @@ use std::ops::Range;
 use lately::Time;
 
 use crate::args::When;
-use crate::engine::{Call, Origin};
+use crate::engine::{Call, Origin, Refusal};
+use crate::horizon;
 use crate::object::{Repeat, Stored};
 use crate::wish::Wish;
 
@@ -55,6 +56,11 @@ pub fn insertion_of(call: &Call<'_>, sent: Sent, items: Range<usize>) {
     }
 }
 
+/// The clock of a filter was set back to a moment.
+pub fn turning_back(call: &Call<'_>, moment: Time) {
+    call.replicate_at(c"LATELY.TURNBACK", moment, 0..0);
+}
+
 /// How a command has to be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
@@ -65,16 +71,19 @@ pub enum Sent {
     At(Time),
 }
 
-/// When an insertion into a filter happens, and how it has to be sent.
-pub fn moment(when: When, stored: &Stored, origin: Origin<'_>) -> (Time, Sent) {
+/// When an insertion into a filter happens, if that is believed, and how it has to be sent.
+pub fn moment(when: When, stored: &Stored, origin: Origin<'_>) -> Result<(Time, Sent), Refusal> {
     let now = when.time(stored);
-    match when {
-        When::At(_) => (now, Sent::AsItCame),
+    Ok(match when {
+        When::At(_) => {
+            horizon::believe(now, stored, origin)?;
+            (now, Sent::AsItCame)
+        }
         When::Now if !stored.moves_the_clock(now) => (now, Sent::AsItCame),
         // Asked last, because asking takes longer than inserting.
         When::Now if origin.is_replayed() => (Time::ZERO, Sent::AsItCame),
         When::Now => (now, Sent::At(now)),
-    }
+    })
 }
 
 fn send(call: &Call<'_>, sent: Sent, command: &CStr, first: usize) {

@@ -97,11 +97,14 @@ def test_a_script_and_a_transaction_replicate(start):
 def test_refused_commands_replicate_nothing(start):
     primary, replica = pair(start)
     primary("LATELY.ADD", "k", "a")
+    reserve(primary, "within", ["WITHIN", "1h"])
     before = primary.client.info("replication")["master_repl_offset"]
     for words in [
         ("LATELY.RESERVE", "k"),
         ("LATELY.RESERVE", "l", "LAST", "0"),
         ("LATELY.ADDAT", "k", "x", "a"),
+        ("LATELY.ADDAT", "within", 4_102_444_800_000, "a"),
+        ("LATELY.TURNBACK", "k"),
         ("LATELY.LOAD", "l", "damage"),
     ]:
         with pytest.raises(redis.ResponseError):

@@ -103,7 +103,7 @@ fn insert(call: &mut Call<'_>, when: When, first: usize, repeat: Repeat) -> Resu
         default_wish,
         #[inline(always)]
         |stored| {
-            let (time, sent) = replicate::moment(when, stored, origin);
+            let (time, sent) = replicate::moment(when, stored, origin)?;
             Ok((stored.insert(items.iter(), ahead, time, repeat), sent))
         },
     )?;

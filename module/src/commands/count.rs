@@ -119,7 +119,7 @@ fn increase(
         .collect::<Result<Vec<_>, Refusal>>()?;
     let origin = call.origin();
     let (counts, sent) = change_or_create(call, counter_for_ever, |stored| {
-        let (time, sent) = replicate::moment(when, stored, origin);
+        let (time, sent) = replicate::moment(when, stored, origin)?;
         Ok((numbers(stored.add_counts(&pairs, time))?, sent))
     })?;
     replicate::counts(call, sent, first);

@@ -48,7 +48,7 @@ impl Command for AddHashes {
                 return Err(Refusal::new("this filter is keyed: send the items themselves"));
             }
             stored.check_growth(origin)?;
-            let (time, sent) = replicate::moment(options.when, stored, origin);
+            let (time, sent) = replicate::moment(options.when, stored, origin)?;
             let hashes = hashes.iter().map(|&hash| u64::from_le_bytes(hash));
             (stored.insert_hashes(hashes, None, time, options.repeat), sent)
         };

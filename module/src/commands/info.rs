@@ -100,6 +100,10 @@ fn describe(value: &mut Value) -> Result<Fields, Refusal> {
         ("false-positives", Reply::Double(promise.false_positives)),
         ("false-negatives", Reply::Double(promise.false_negatives)),
         ("false-positives-now", Reply::Double(stored.filter().false_positive_rate())),
+        (
+            "clock",
+            stored.filter().clock().map_or(Reply::Null, |clock| Reply::count(clock.millis())),
+        ),
         ("bytes", Reply::count(bytes)),
         ("inserted", Reply::count(tally.inserted)),
         ("new", Reply::count(tally.new)),

@@ -9,6 +9,7 @@ use crate::args;
 use crate::config;
 use crate::docs::{Arg, Doc, Effect, Keys, Kind};
 use crate::engine::{Access, Call, Origin, Refusal, Reply};
+use crate::horizon;
 use crate::object::{Bloom, Stored, Tally, Value};
 
 /// `LATELY.DUMP key`
@@ -60,7 +61,7 @@ impl Command for Load {
         let mut stored = Stored::open(without_note(call.word(2)))?;
         stored.tally = options.tally;
         stored.bloom = options.bloom;
-        check(call.origin(), stored.filter_bytes() as u64)?;
+        accept(call.origin(), &stored)?;
         call.key(1, Access::Write).put(Value::Filter(stored));
         call.replicate_verbatim();
         call.notify(c"lately.load");
@@ -75,10 +76,16 @@ fn without_note(file: &[u8]) -> &[u8] {
     if file.ends_with(NOTE) { codec::snapshot_of(file) } else { file }
 }
 
-/// Refuses a filter that came from outside and is too large; but not what a primary with other settings
-/// accepted.
+/// Refuses what came from outside and is too large; but not what a primary with other settings accepted.
 pub fn check(origin: Origin<'_>, bytes: u64) -> Result<(), Refusal> {
     if origin.is_replayed() { Ok(()) } else { config::check_key_bytes(bytes) }
+}
+
+/// Refuses a filter that came from outside if it is too large, or its clock too far ahead; but not what
+/// a primary accepted.
+pub fn accept(origin: Origin<'_>, stored: &Stored) -> Result<(), Refusal> {
+    check(origin, stored.filter_bytes() as u64)?;
+    if origin.is_replayed() { Ok(()) } else { horizon::believe_filter(stored) }
 }
 
 const TALLY: &[Arg] = &[Arg::new(c"inserted", Kind::Integer), Arg::new(c"new", Kind::Integer)];

@@ -12,6 +12,7 @@ mod merge;
 mod plan;
 mod reserve;
 mod seen;
+mod turn_back;
 
 pub use help::Help;
 
@@ -43,6 +44,7 @@ pub static LATELY: &[Entry] = &[
     command::<count::IncrByAt>(),
     command::<info::Card>(),
     command::<info::Info>(),
+    command::<turn_back::TurnBack>(),
     command::<merge::Merge>(),
     command::<load::Dump>(),
     command::<load::Load>(),

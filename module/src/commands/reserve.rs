@@ -53,18 +53,25 @@ pub fn change_or_create<T>(
         stored.check_growth(origin)?;
         return change(stored);
     }
-    create(call, wish()?)?;
-    let mut key = call.key(1, Access::Write);
-    change(key.value()?.ok_or(Refusal::FAULT)?.filter()?)
+    // Changed before it is a key: what is refused leaves none behind.
+    let (mut stored, exact) = Stored::create(call, wish()?)?;
+    let changed = change(&mut stored)?;
+    put(call, stored, &exact);
+    Ok(changed)
 }
 
 /// Makes the filter of the key that word 1 names.
 #[cold]
 pub fn create(call: &mut Call<'_>, wish: Wish) -> Result<(), Refusal> {
     let (stored, exact) = Stored::create(call, wish)?;
-    call.key(1, Access::Write).put(Value::Filter(stored));
-    replicate::creation(call, &exact);
+    put(call, stored, &exact);
     Ok(())
+}
+
+#[cold]
+fn put(call: &mut Call<'_>, stored: Stored, exact: &Wish) {
+    call.key(1, Access::Write).put(Value::Filter(stored));
+    replicate::creation(call, exact);
 }
 
 /// How far back.

@@ -131,7 +131,7 @@ fn insert(
         wish,
         #[inline(always)]
         |stored| {
-            let (moment, sent) = replicate::moment(When::Now, stored, origin);
+            let (moment, sent) = replicate::moment(When::Now, stored, origin)?;
             let taken = match super::most_items(stored) {
                 None => (stored.insert(items.iter(), ahead, moment, Repeat::Refreshes), None),
                 Some(most) => insert_until_full(stored, most, items, ahead, moment),

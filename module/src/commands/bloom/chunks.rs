@@ -134,7 +134,7 @@ fn assemble(origin: Origin<'_>, bytes: &[u8]) -> Result<Option<Stored>, Refusal>
     load::check(origin, bytes.len() as u64)?;
     let Some(record) = persist::from_bytes(bytes)? else { return Ok(None) };
     let stored = record.open()?;
-    load::check(origin, stored.filter_bytes() as u64)?;
+    load::accept(origin, &stored)?;
     Ok(Some(stored))
 }
 

@@ -1,0 +1,45 @@
+//! `LATELY.TURNBACK`: sets the clock of a window by time back, after a moment that was wrong.
+
+use super::Command;
+use super::add::MOMENT;
+use super::info::NO_KEY;
+use crate::args::{self, When};
+use crate::docs::{Arg, Doc, Effect, Keys};
+use crate::engine::{Access, Call, Refusal, Reply};
+use crate::replicate;
+
+/// `LATELY.TURNBACK key [milliseconds]`
+pub struct TurnBack;
+
+impl Command for TurnBack {
+    const DOC: Doc = Doc {
+        name: c"LATELY.TURNBACK",
+        summary: c"Sets a filter's clock back to now or a moment, if it is later; says where it is",
+        complexity: c"O(1) for most structures",
+        arity: -2,
+        effect: Effect::Write,
+        keys: Keys::First,
+        args: &[Arg::key(), MOMENT.maybe()],
+    };
+
+    fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
+        let when = match call.words()[..] {
+            [_, _] => When::Now,
+            [_, _, moment] => When::at(moment)?,
+            _ => return Err(args::wrong_number("lately.turnback")),
+        };
+        let (moment, clock) = {
+            let mut key = call.key(1, Access::Write);
+            let stored = key.value()?.ok_or(NO_KEY)?.filter()?;
+            if !stored.is_timed() {
+                return Err(Refusal::new("this filter has no clock: its window is not by time"));
+            }
+            let moment = when.time(stored);
+            stored.turn_back(moment);
+            (moment, stored.filter().clock())
+        };
+        replicate::turning_back(call, moment);
+        call.notify(c"lately.turnback");
+        Ok(clock.map_or(Reply::Null, |clock| Reply::count(clock.millis())))
+    }
+}
