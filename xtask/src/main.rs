@@ -6,6 +6,7 @@ mod fresh;
 mod fuzz;
 mod memory;
 mod packages;
+mod public;
 mod steps;
 mod tidy;
 
@@ -28,6 +29,7 @@ Usage: cargo xtask CHORE
   memory        Miri over the code that the compiler cannot check, the address sanitizer over the
                 library's tests, forged snapshots on a 32-bit target (needs a nightly toolchain)
   golden        write the golden snapshots that are missing
+  public        write core/public.txt again, the list of all that is public
   module        the tests of the module on Redis and Valkey only
   redis         a server with the module, and redis-cli on it until that is left (`valkey` likewise)
   race          the module beside SET EX NX in the same server; measures, so keep the machine quiet
@@ -56,6 +58,7 @@ fn run() -> Result<()> {
         ["fresh"] => fresh::run(),
         ["memory"] => memory::check(),
         ["golden"] => steps::golden(),
+        ["public"] => public::write(),
         [engine @ ("redis" | "valkey")] => Engines::prepare(Build::Release)?.play(engine),
         ["module"] => Engines::prepare(Build::Checked)?.test(),
         ["race"] => Engines::prepare(Build::Release)?.race(),

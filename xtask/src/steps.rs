@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::engines::{Build, Engines};
 use crate::packages::{self, Package};
-use crate::{clicks, tidy};
+use crate::{clicks, public, tidy};
 
 /// One thing that must succeed.
 pub struct Step {
@@ -80,6 +80,7 @@ fn lint_steps() -> Vec<Step> {
             succeed(command.env("RUSTDOCFLAGS", "-D warnings"))
         }),
         Step::new("house rules", tidy::check),
+        Step::new("public list", public::check),
     ]
 }
 

@@ -47,7 +47,8 @@ fn faults_of(name: &str, text: &str) -> Vec<String> {
     faults
 }
 
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
+/// All files of code below a folder, in order.
+pub fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut files = Vec::new();
     for entry in entries.flatten() {
