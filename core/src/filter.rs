@@ -319,7 +319,9 @@ impl Mistakes {
 
 impl fmt::Display for Promise {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.false_negatives == 0.0 {
+        if self.false_negatives == 0.0 && self.window == Window::Ever {
+            f.write_str("forgets nothing")?;
+        } else if self.false_negatives == 0.0 {
             write!(f, "never forgets {}", self.window)?;
         } else {
             write!(f, "remembers {}, forgetting ", self.window)?;

@@ -82,7 +82,8 @@ impl fmt::Display for Memory {
             0..1024 => write!(f, "{}B", self.bytes),
             1024..0x10_0000 => write!(f, "{:.1}KiB", bytes / 1024.0),
             0x10_0000..0x4000_0000 => write!(f, "{:.1}MiB", bytes / 1_048_576.0),
-            _ => write!(f, "{:.1}GiB", bytes / 1_073_741_824.0),
+            0x4000_0000..0x100_0000_0000 => write!(f, "{:.1}GiB", bytes / 1_073_741_824.0),
+            _ => write!(f, "{:.1}TiB", bytes / 1_099_511_627_776.0),
         }
     }
 }

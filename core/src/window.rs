@@ -111,6 +111,7 @@ impl Time {
 ///
 /// assert_eq!("10m".parse::<Span>()?, Span::from_millis(600_000));
 /// assert_eq!("1.5s".parse::<Span>()?.millis(), 1_500);
+/// assert_eq!("1h30m".parse::<Span>()?, "90m".parse()?);
 /// assert_eq!(Span::from_millis(90_000).to_string(), "90s");
 /// # Ok::<(), lately::Error>(())
 /// ```
@@ -179,15 +180,39 @@ const UNITS: [(&str, u64); 6] = [
 impl FromStr for Span {
     type Err = Error;
 
-    /// Reads `500ms`, `90s`, `10m`, `24h`, `7d`, `2w`. A unit is required.
+    /// Reads `500ms`, `90s`, `10m`, `24h`, `7d`, `2w`, and several together, the longest unit first:
+    /// `1h30m`. A unit is required.
     fn from_str(text: &str) -> Result<Self, Error> {
         let refusal = || Error::Parameter {
             name: "span of time",
             found: text.to_owned(),
-            expected: "a number with a unit (ms, s, m, h, d, w), such as 90s, 10m or 24h",
+            expected: "a number with a unit (ms, s, m, h, d, w), such as 90s, 1h30m or 24h",
         };
-        quantity::parse(text.trim(), &UNITS).map(Self).ok_or_else(refusal)
+        sum_of_parts(text.trim()).map(Self).ok_or_else(refusal)
     }
+}
+
+/// Milliseconds in a number with a unit, and in more of them with ever shorter units.
+fn sum_of_parts(text: &str) -> Option<u64> {
+    let (mut rest, mut sum, mut longest) = (text, 0_u64, u64::MAX);
+    while !rest.is_empty() {
+        let begins = |letter: char| UNITS.iter().any(|(name, _)| name.starts_with(letter));
+        let start = rest.find(begins)?;
+        let end = rest[start..].find(|letter: char| !letter.is_ascii_alphabetic());
+        let (part, others) = rest.split_at(end.map_or(rest.len(), |end| start + end));
+        let (number, unit) = UNITS
+            .iter()
+            .find_map(|&(name, unit)| Some((part.strip_suffix(name)?.trim_end(), unit)))?;
+        if unit >= longest {
+            return None;
+        }
+        // None of a unit is no span of its own, but may stand between others: 1h0m30s.
+        if number != "0" {
+            sum = sum.checked_add(quantity::parse_number(number, unit)?)?;
+        }
+        (rest, longest) = (others.trim_start(), unit);
+    }
+    (sum > 0).then_some(sum)
 }
 
 impl fmt::Display for Span {
@@ -213,8 +238,29 @@ mod tests {
     }
 
     #[test]
+    fn spans_of_several_parts() {
+        for (text, same) in [
+            ("1h30m", "90m"),
+            ("1h 30m", "90m"),
+            ("1d12h", "36h"),
+            ("2m0.5s", "120500ms"),
+            ("1s500ms", "1500ms"),
+            ("1m1ms", "60001ms"),
+            ("1h0m1s", "3601s"),
+            ("1w2d3h4m5s6ms", "788645006ms"),
+            ("1e1m", "10m"),
+            ("10 m", "10m"),
+        ] {
+            assert_eq!(text.parse::<Span>().unwrap(), same.parse().unwrap(), "{text}");
+        }
+    }
+
+    #[test]
     fn spans_refuse_nonsense() {
         for text in ["", "10", "s", "0s", "-1s", "1y", "0.0001ms", "1e40d", "99999999999999999999s"]
+            .into_iter()
+            .chain(["30m1h", "1h1h", "1h30", "1h-30m", "1h m", "1h30x", "1hm", "h30m", "1h,30m"])
+            .chain(["1ms1s", "1hour", "1 h 30", "30500568904w7d"])
         {
             assert!(text.parse::<Span>().is_err(), "{text}");
         }

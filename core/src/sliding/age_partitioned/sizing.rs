@@ -30,7 +30,8 @@ pub fn choices(window: u64, rate: f64, slack: u64) -> Frontier<AgePartitionedPar
             if block.is_valid()
                 && found.has_place_for(smallest.heap_bytes(), smallest.lines_touched())
             {
-                let keeps = |blocks| sized(blocks).false_positive_rate() <= rate;
+                let law = block.law();
+                let keeps = |blocks| sized(blocks).false_positive_rate_by(&law) <= rate;
                 let blocks = least(smallest.blocks, keeps);
                 found.add(sized(blocks));
             }

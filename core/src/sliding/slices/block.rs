@@ -51,15 +51,20 @@ impl BlockShape {
 
     /// The same for a block that gets a key with chance `1 / blocks`, whatever the others are like.
     pub fn chance_in_one_of(self, items: u64, blocks: f64) -> f64 {
-        mean_of(&self.terms(), items, blocks)
+        self.law().chance(items, blocks)
+    }
+
+    /// What [`chance`](Self::chance) is computed from, for those who ask about many sizes.
+    pub fn law(self) -> Law {
+        Law { terms: self.terms() }
     }
 
     /// The fewest blocks for which [`chance`](Self::chance) is at most `most`.
     pub fn blocks_for(self, items: u64, most: f64) -> u64 {
         // More keys than bits: a start, not a limit.
         let start = (items / u64::from(64 * self.words)).max(1);
-        let terms = self.terms();
-        least(start, |blocks| mean_of(&terms, items, blocks as f64) <= most)
+        let law = self.law();
+        least(start, |blocks| law.chance(items, blocks as f64) <= most)
     }
 
     /// The chance, as terms `a q^keys` of the number of keys that share the block.
@@ -101,12 +106,21 @@ impl BlockShape {
     }
 }
 
-/// The mean of such terms over the number of `items` that share a block which each is in with chance
-/// `1 / blocks`.
-fn mean_of(terms: &[(f64, f64)], items: u64, blocks: f64) -> f64 {
-    let mean = |&(a, q): &(f64, f64)| a * (items as f64 * (-(1.0 - q) / blocks).ln_1p()).exp();
-    // Terms of both signs nearly cancel when the slice is nearly empty.
-    terms.iter().map(mean).sum::<f64>().max(0.0)
+/// How the chance of a shape depends on the size of the slice: all but that is computed.
+#[derive(Debug, Clone)]
+pub struct Law {
+    /// Terms `a q^keys` of the number of keys that share a block.
+    terms: Vec<(f64, f64)>,
+}
+
+impl Law {
+    /// The mean of the terms over the number of `items` that share a block which each is in with
+    /// chance `1 / blocks`.
+    pub fn chance(&self, items: u64, blocks: f64) -> f64 {
+        let mean = |&(a, q): &(f64, f64)| a * (items as f64 * (-(1.0 - q) / blocks).ln_1p()).exp();
+        // Terms of both signs nearly cancel when the slice is nearly empty.
+        self.terms.iter().map(mean).sum::<f64>().max(0.0)
+    }
 }
 
 /// Chance that a word holds all of `bits` choices of an unseen key, as terms `a q^keys` of the
