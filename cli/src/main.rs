@@ -20,6 +20,8 @@ mod signals;
 mod state;
 mod stats;
 mod tally;
+mod tolerable;
+mod unjudged;
 mod wanted;
 mod watch;
 

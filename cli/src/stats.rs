@@ -210,6 +210,8 @@ impl fmt::Display for Report {
 
 /// A share as people read it: `0.1%`, `0.0987%`, `2.0e-16`.
 pub(crate) fn percent(share: f64) -> String {
+    // An estimate of next to nothing may come out below it.
+    let share = if share > 0.0 { share } else { 0.0 };
     if share > 0.0 && share < 1e-6 {
         return format!("{share:.1e}");
     }
@@ -247,6 +249,8 @@ mod tests {
     fn shares_of_all_sizes() {
         for (share, text) in [
             (0.0, "0%"),
+            (-0.0, "0%"),
+            (-1e-17, "0%"),
             (1.0, "100%"),
             (0.5, "50%"),
             (0.12345, "12.3%"),

@@ -1,9 +1,14 @@
 //! What to remember and how well: the flags that every filter starts from, and the goal they state.
+//!
+//! An error that is not stated is the smallest there is, one in a billion: who drops repeats from files
+//! and pipes of one machine has the memory, and does not want to lose a line. The library and the
+//! module, of which many are in one process, choose otherwise.
 
 use anyhow::{Context, anyhow};
 use clap::Args;
-use lately::plan::{Goal, Limit};
-use lately::{ErrorRate, Memory, Slack, Span, Window, quantity};
+use lately::catalog;
+use lately::plan::{Goal, Limit, Plan};
+use lately::{Error, ErrorRate, Memory, Slack, Span, Window, quantity};
 
 /// Flags shared by all commands that plan or build a filter. Negative numbers are let through to
 /// their parsers, whose complaints say what is expected.
@@ -22,7 +27,8 @@ pub(crate) struct Wanted {
     #[arg(long, group = "window")]
     ever: bool,
 
-    /// Take at most this share of new lines for repeats: 0.001, 0.1% [default: 0.1%]
+    /// Take at most this share of new lines for repeats: 0.001, 0.1% for half the memory
+    /// [default: 1e-9, so that nobody loses a line]
     #[arg(long, value_name = "E", allow_negative_numbers = true, group = "limit")]
     error: Option<ErrorRate>,
 
@@ -33,11 +39,13 @@ pub(crate) struct Wanted {
     /// Take lines for repeats up to this much longer than the window, at most: a number of lines
     /// with --last, a span of time with --within [default: any]
     #[arg(long, value_name = "N|SPAN", allow_negative_numbers = true, conflicts_with = "ever")]
+    #[arg(hide_short_help = true)]
     slack: Option<String>,
 
     /// About how many lines to expect with --within or --ever; only a hint
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(conflicts_with = "last", value_parser = quantity::items)]
+    #[arg(hide_short_help = true)]
     expected: Option<u64>,
 }
 
@@ -49,15 +57,46 @@ impl Wanted {
             (_, Some(span)) => Window::Within(span),
             _ => Window::Ever,
         };
-        let limit = match self.memory {
-            Some(memory) => Limit::Memory(memory),
-            None => Limit::Error(self.error.unwrap_or(ErrorRate::DEFAULT)),
-        };
+        let careful = || ErrorRate::new(ErrorRate::SMALLEST).map(Limit::Error);
+        let limit = self.limit().map_or_else(careful, Ok)?;
         let slack = match &self.slack {
             Some(text) => read_slack(text, window)?,
             None => Slack::Unlimited,
         };
         Ok(Goal { slack, expected_items: self.expected, ..Goal::new(window, limit) })
+    }
+
+    /// The side of the bargain that is stated, if one is.
+    pub(crate) fn limit(&self) -> Option<Limit> {
+        self.memory.map(Limit::Memory).or(self.error.map(Limit::Error))
+    }
+
+    /// The best plan for the goal, or that of one structure. An error that is not stated is the
+    /// smallest that can be kept: the hashes are too short for the smallest of all over the longest
+    /// windows.
+    pub(crate) fn plan(&self, structure: Option<&str>) -> anyhow::Result<(Goal, Plan)> {
+        let row = structure.map(catalog::row_named).transpose()?;
+        let mut goal = self.goal()?;
+        loop {
+            let planned = match row {
+                Some(row) => goal.plan_with(row),
+                None => goal.plans().map(|mut plans| plans.swap_remove(0)),
+            };
+            match (planned, self.larger_error(&goal)) {
+                (Err(Error::NoPlan { .. }), Some(rate)) => goal.limit = Limit::Error(rate),
+                (planned, _) => return Ok((goal, self.explain(planned)?)),
+            }
+        }
+    }
+
+    /// Ten times the error, as long as nobody stated one and it is less than what others settle for.
+    fn larger_error(&self, goal: &Goal) -> Option<ErrorRate> {
+        match goal.limit {
+            Limit::Error(rate) if self.limit().is_none() && rate < ErrorRate::DEFAULT => {
+                ErrorRate::new((10.0 * rate.get()).min(ErrorRate::DEFAULT.get())).ok()
+            }
+            _ => None,
+        }
     }
 
     /// Adds what to do if the goal that failed was not even stated.

@@ -27,7 +27,8 @@ fn json_values() {
     assert_dedup(&["--key", "id"], input, &pick(&[0, 1, 4]));
     assert_dedup(&["--key", "/user/id"], input, &pick(&[0, 2, 3]));
     assert_dedup(&["-k", ".user.id", "-k", "id"], input, &pick(&[0, 1, 2, 3, 4]));
-    assert_dedup(&["-k", "/x/0/id"], input, input);
+    assert_dedup(&["-k", "/x/0/id", "--missing", "pass"], input, input);
+    assert_dedup(&["-k", "$.x[0].id", "--missing", "pass"], input, input);
 }
 
 /// The same key, whatever it came in.
@@ -44,12 +45,23 @@ fn records_without_a_key() {
         "{\"id\":1}\n{\"no\":1}\n{\"id\":1}\nnot json\n{\"id\":null}\n{\"no\":1}\n\n{\"id\":2}\n";
     let keyless = "{\"no\":1}\nnot json\n{\"id\":null}\n{\"no\":1}\n\n";
     let pass = format!("{{\"id\":1}}\n{keyless}{{\"id\":2}}\n");
-    assert_dedup(&["-k", "id"], input, &pass);
+    let (printed, word) = lately(&["dedup", "-k", "id"], input.as_bytes()).ended(0);
+    assert_eq!(String::from_utf8(printed).unwrap(), pass);
+    assert_eq!(
+        word,
+        "lately: 5 of 8 records had no key (/id): record 2 of standard input has no key, only no; \
+         --missing says what to do with them\n"
+    );
     assert_dedup(&["-k", "id", "--missing", "pass"], input, &pass);
-    assert_dedup(&["-k", "id", "--missing", "drop"], input, "{\"id\":1}\n{\"id\":2}\n");
-    assert_dedup(&["-k", "id", "--duplicates"], input, "{\"id\":1}\n");
+    let few = "{\"id\":1}\n{\"id\":1}\n{\"id\":2}\n{\"no\":1}\nnot json\n{\"id\":2}\n";
+    assert_dedup(&["-k", "id"], few, "{\"id\":1}\n{\"id\":2}\n{\"no\":1}\nnot json\n");
+    assert_dedup(&["-k", "id", "--missing", "drop"], few, "{\"id\":1}\n{\"id\":2}\n");
+    assert_dedup(&["-k", "id", "--duplicates"], few, "{\"id\":1}\n{\"id\":2}\n");
     // Of a key of two parts, both must be there.
-    assert_dedup(&["-k", "id", "-k", "no", "--missing", "drop"], input, "");
+    let (printed, word) =
+        lately(&["dedup", "-k", "id", "-k", "no", "--missing", "drop"], input.as_bytes()).ended(2);
+    assert_eq!(printed, b"");
+    assert!(word.starts_with("lately: none of 8 records had a key (/id + /no): "), "{word}");
 
     for window in windows() {
         let flags = [&["dedup", "-k", "id", "--missing", "fail"], &window[..]].concat();
@@ -62,6 +74,44 @@ fn records_without_a_key() {
         let (_, complaint) = lately(&flags, b"{\"id\":1}\nnot json\n").ended(2);
         assert!(complaint.contains("record 2 is not JSON; "), "{complaint}");
     }
+}
+
+/// A key that no record has is a wrong key: all pass, but not without a word.
+#[test]
+fn keys_that_nothing_has() {
+    let zeek = "{\"ts\":1,\"id.orig_h\":\"10.0.0.1\"}\n{\"ts\":2,\"id.orig_h\":\"10.0.0.1\"}\n";
+    assert_dedup(&["--key", "id.orig_h"], zeek, "{\"ts\":1,\"id.orig_h\":\"10.0.0.1\"}\n");
+    let array = "[{\"id\":1},{\"id\":1}]\n";
+    let rows = "a,b\n1,2\n1,2\n";
+    for (flags, input, reason) in [
+        (
+            &["-k", "id.orig"][..],
+            zeek,
+            "(/id/orig): record 1 of standard input has no key, only id.",
+        ),
+        (&["-k", "$.id.orig_h"], zeek, "has no key, only id.orig_h, ts"),
+        (&["-k", "id"], array, "it is an array; `jq -c '.[]'`"),
+        (&["-k", "id"], "[\n{\"id\":1}\n]\n[\n", "it is an array; `jq -c '.[]'`"),
+        (&["-k", "id"], "no\nJSON\n", "record 1 of standard input is not JSON"),
+        (&["-c", "9"], rows, "none of 3 records had a key (column 9)"),
+        (&["--within", "1h", "-k", "ts", "--time-key", "t"], zeek, "had a time that can be read"),
+    ] {
+        for flags in [flags.to_vec(), [flags, &["--missing", "drop"]].concat()] {
+            let (_, complaint) = lately(&[&["dedup"], &flags[..]].concat(), input.as_bytes())
+                .ended(if input.starts_with("[\n") { 0 } else { 2 });
+            assert!(complaint.contains(reason), "{flags:?}: {complaint}");
+            assert_eq!(complaint.lines().count(), 1, "{complaint}");
+        }
+        let said = [&["dedup"], flags, &["--missing", "pass"]].concat();
+        assert_eq!(lately(&said, input.as_bytes()).text(), input, "{flags:?}");
+        if !flags.contains(&"--within") && !input.starts_with("[\n") {
+            let (printed, _) = lately(&[&["count"], flags].concat(), input.as_bytes()).ended(2);
+            assert_eq!(printed, b"");
+        }
+    }
+    // Nothing at all is no reason to complain.
+    assert_dedup(&["-k", "id"], "", "");
+    assert_dedup(&["-c", "id"], "id\n", "id\n");
 }
 
 #[test]
@@ -189,7 +239,8 @@ fn flags_that_contradict_each_other() {
         (&["-d", ";"], "--column"),
         (&["-c", "1", "-d", "ab"], "no single character"),
         (&["-c", "1", "-d", "\""], "no single character"),
-        (&["-k", "a..b"], "is no path; write /user/id or user.id"),
+        (&["-k", "a..b"], "is no path to one value; write /user/id or user.id"),
+        (&["-k", "a[*].b"], "/users/0/id for the first of an array"),
         (&["--missing", "maybe"], "possible values: pass, drop, fail"),
         (&["--time-key", "t"], "cannot be used with '--time-key"),
         (&["--time-column", "t"], "cannot be used with '--time-column"),

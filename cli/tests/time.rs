@@ -45,6 +45,33 @@ fn event_time_in_every_spelling() {
         assert_eq!(figures["late"], 1, "{figures}");
     }
 
+    // All the same moment, but the last.
+    let spelled = [
+        "2018-03-24T17:15:20Z",
+        "2018-03-24T17:15:20",
+        "2018-03-24 17:15:20",
+        "24/Mar/2018:17:15:20 +0000",
+        "[24/Mar/2018:19:15:20 +0200]",
+        "Sat, 24 Mar 2018 17:15:20 +0000",
+        "1521911720",
+        "2018-03-24 19:16:21",
+    ];
+    let lines: Vec<String> =
+        spelled.iter().map(|time| format!("{{\"t\":\"{time}\",\"k\":1}}\n")).collect();
+    let flags = ["dedup", "--within", "1h0m1s", "-k", "k", "--time-key", "/t", "--slack", "1h"];
+    let printed = lately(&flags, lines.concat().as_bytes()).text();
+    assert_eq!(printed, [&lines[0][..], &lines[7]].concat());
+
+    let rows = "24.03.2018 17:15;a\n24.03.2018 17:16;a\n24.03.2018 21:16;a\n";
+    let flags = ["dedup", "--within", "1h", "-c", "2", "--time-column", "1", "-d", ";"];
+    let told = [&flags[..], &["--time-format", "%d.%m.%Y %H:%M"]].concat();
+    let printed = lately(&told, rows.as_bytes()).text();
+    assert_eq!(printed, "24.03.2018 17:15;a\n24.03.2018 21:16;a\n");
+    let (_, complaint) = lately(&flags, rows.as_bytes()).ended(2);
+    assert!(complaint.contains("none of 3 records had a time that can be read"), "{complaint}");
+    let complaint = lately(&[&flags[..], &["--time-format", "%!"]].concat(), b"").failure();
+    assert!(complaint.contains("write for example %d/%b/%Y"), "{complaint}");
+
     let rows = "when;what\n2015-09-12T00:46:58Z;a\n2015-09-12T00:46:59Z;a\nnever;a\n2015-09-12T10:47:00Z;a\n";
     let flags = ["dedup", "--within", "1m", "-c", "what", "--time-column", "when", "-d", ";"];
     let printed = lately(&[&flags[..], &["--missing", "drop"]].concat(), rows.as_bytes()).text();

@@ -14,7 +14,7 @@ use super::reading::Reading;
 /// enough is missed; at most the stated share of the counts is too high. Memory is some bytes for
 /// each different key, however long it is, and the keys that are printed.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = USUAL, after_long_help = EXAMPLES)]
 pub(crate) struct Count {
     /// Print only keys that came at least T times
     #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = quantity::items)]
@@ -27,6 +27,7 @@ pub(crate) struct Count {
     /// Keep at most this many keys to print; with more, those that came least often are let go
     #[arg(long, value_name = "N", default_value = "1M", allow_negative_numbers = true)]
     #[arg(value_parser = quantity::items)]
+    #[arg(hide_short_help = true)]
     pub(crate) room: u64,
 
     #[command(flatten)]
@@ -34,6 +35,7 @@ pub(crate) struct Count {
 
     /// Seed of the hashes: counters with different seeds make different mistakes
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
+    #[arg(hide_short_help = true)]
     seed: u64,
 
     #[command(flatten)]
@@ -52,10 +54,12 @@ pub(crate) struct Count {
 
     /// Write to this file at the end what happened, as JSON; `-` is standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
+    #[arg(hide_short_help = true)]
     pub(crate) stats_json: Option<PathBuf>,
 
     /// End with 1 if no key is printed
     #[arg(long, help_heading = "Output")]
+    #[arg(hide_short_help = true)]
     pub(crate) exit_status: bool,
 }
 
@@ -64,6 +68,13 @@ impl Count {
         Seed(self.seed)
     }
 }
+
+const USUAL: &str = "\
+Examples:
+  lately count --top 10 events.log
+  lately count --above 2 --key /user/id events.ndjson
+
+More options, and what they are for: lately count --help";
 
 const EXAMPLES: &str = "\
 Examples:

@@ -3,7 +3,10 @@
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use lately::plan::{Goal, Limit};
-use lately::{ErrorRate, Memory, Span, Window, quantity};
+use lately::{ErrorRate, Memory, Span, Window, catalog, quantity};
+
+use crate::tolerable;
+use crate::unjudged::Unjudged;
 
 /// What is counted.
 #[derive(Debug, Args)]
@@ -27,6 +30,7 @@ pub(crate) struct Counted {
     /// About how many different keys to expect; only a hint, but needed with --memory
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(conflicts_with = "last", value_parser = quantity::items)]
+    #[arg(hide_short_help = true)]
     expected: Option<u64>,
 }
 
@@ -41,14 +45,33 @@ pub(crate) struct Accuracy {
     /// may take a little more
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true, group = "limit")]
     memory: Option<Memory>,
+
+    /// Go on where more than a tenth of the counts would be too high, because the memory is so small
+    #[arg(long)]
+    #[arg(hide_short_help = true)]
+    allow_error: bool,
 }
 
 impl Accuracy {
     pub(crate) fn limit(&self) -> Limit {
         match self.memory {
             Some(memory) => Limit::Memory(memory),
+            // A count that is too high is not a line that is lost, and exact ones take three times the
+            // memory: other than `dedup`, this keeps to the default of the library.
             None => Limit::Error(self.error.unwrap_or(ErrorRate::DEFAULT)),
         }
+    }
+
+    /// Refuses a goal that can be reached only with more mistakes than anyone can want.
+    pub(crate) fn check(&self, goal: &Goal, structure: Option<&str>) -> anyhow::Result<()> {
+        if self.allow_error || self.memory.is_none() {
+            return Ok(());
+        }
+        let plan = match structure {
+            Some(name) => goal.plan_with(catalog::row_named(name)?)?,
+            None => goal.plans()?.swap_remove(0),
+        };
+        tolerable::check(goal, structure, &plan)
     }
 }
 
@@ -67,7 +90,15 @@ impl Counted {
                  the number of different keys, or give --error instead"
             );
         }
-        Ok(Goal { counting: true, expected_items: self.expected, ..Goal::new(window, limit) })
+        let goal =
+            Goal { counting: true, expected_items: self.expected, ..Goal::new(window, limit) };
+        // Windows by time are counted without end, and what leaves them is taken back.
+        let planned = match window {
+            Window::Within(_) => Goal { window: Window::Ever, removing: true, ..goal },
+            _ => goal,
+        };
+        self.accuracy.check(&planned, None)?;
+        Ok(goal)
     }
 }
 
@@ -83,11 +114,20 @@ pub(crate) enum Keyless {
 /// Flags about records without a key, and about what is told while and after reading.
 #[derive(Debug, Args)]
 pub(crate) struct Watching {
-    /// What to do with a record that has no key, or no time where one is needed
-    #[arg(long, value_name = "DO", help_heading = "Keys", default_value = "skip")]
-    pub(crate) missing: Keyless,
+    /// What to do with a record that has no key, or no time where one is needed [default: skip, with
+    /// a word at the end if there are many]
+    #[arg(long, value_name = "DO", help_heading = "Keys")]
+    pub(crate) missing: Option<Keyless>,
 
     /// Show no progress bar, also on a terminal
     #[arg(long, help_heading = "Output")]
+    #[arg(hide_short_help = true)]
     pub(crate) no_progress: bool,
+}
+
+impl Watching {
+    /// Says something of records without a key, unless it was said that they are left out.
+    pub(crate) fn tell(&self, unjudged: &Unjudged) -> anyhow::Result<()> {
+        if self.missing == Some(Keyless::Skip) { Ok(()) } else { unjudged.tell() }
+    }
 }

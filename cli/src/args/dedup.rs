@@ -5,33 +5,45 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use lately::catalog::CATALOG;
-use lately::{Builder, Hashing, Seed, Span, Time, Untyped};
+use lately::plan::{Goal, Limit, Plan};
+use lately::{Builder, ErrorRate, Hashing, Seed, Span, Time, Untyped};
 
 use super::reading::moment;
 use super::{Reading, Shared};
 use crate::judge::{Repeats, Seen};
 use crate::printer::Show;
 use crate::signals::OnSignals;
+use crate::tolerable;
 use crate::wanted::Wanted;
 
 /// Print each line the first time it is seen in the window, and drop its repeats.
 ///
-/// Order and bytes stay as they are. A line that was seen in the window is never printed, unless
-/// `--memory` is so small that some must be forgotten (`lately plan` says how many); of the others,
-/// at most the stated share is dropped by mistake.
+/// `lately FILE` and `... | lately` are the same. Order and bytes stay as they are. A line that was
+/// seen in the window is never printed, unless `--memory` is so small that some must be forgotten
+/// (`lately plan` says how many); of the others, at most the stated share is dropped by mistake, one
+/// in a billion by default.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = USUAL, after_long_help = EXAMPLES)]
 pub(crate) struct Dedup {
     #[command(flatten)]
     pub(crate) wanted: Wanted,
 
-    /// Use this structure instead of the best one for the goal; see `lately plan`
-    #[arg(long, value_name = "NAME", value_parser = structure_names())]
+    /// Go on where more than a tenth of the lines would be judged wrongly, because the memory is so
+    /// small
+    #[arg(long)]
+    #[arg(hide_short_help = true)]
+    allow_error: bool,
+
+    /// Use this structure instead of the best one for the goal; `lately plan` names those that
+    /// reach it
+    #[arg(long, value_name = "NAME", value_parser = structure_names(), hide_possible_values = true)]
+    #[arg(hide_short_help = true)]
     pub(crate) structure: Option<String>,
 
     /// Let each repeat start the window of its line anew: the line passes again only after a pause
     /// as long as the window (default)
     #[arg(long, overrides_with = "no_refresh")]
+    #[arg(hide_short_help = true)]
     refresh: bool,
 
     /// Keep a line's window from starting anew at each repeat: the line passes once per window,
@@ -41,14 +53,16 @@ pub(crate) struct Dedup {
 
     /// Seed of the hashes: filters with different seeds make different mistakes
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
+    #[arg(hide_short_help = true)]
     seed: u64,
 
     #[command(flatten)]
     pub(crate) reading: Reading,
 
-    /// What to do with a record that has no key, or no time where one is needed
-    #[arg(long, value_name = "DO", help_heading = "Keys", default_value = "pass")]
-    pub(crate) missing: Missing,
+    /// What to do with a record that has no key, or no time where one is needed [default: pass, with
+    /// a word at the end if there are many]
+    #[arg(long, value_name = "DO", help_heading = "Keys")]
+    pub(crate) missing: Option<Missing>,
 
     /// Remember across runs: load the filter from this file if it exists, and save it there at the
     /// end, at checkpoints, and when asked to end (SIGINT, SIGTERM)
@@ -57,12 +71,13 @@ pub(crate) struct Dedup {
 
     /// How often to save the state meanwhile; what a crash can make forget
     #[arg(long, value_name = "SPAN", help_heading = "State", default_value = "30s")]
+    #[arg(hide_short_help = true)]
     pub(crate) checkpoint: Span,
 
     /// Set the clock of the state back first, if a wrong time had moved it ahead: to `now`, or to a
     /// time as records tell it. What it remembers is remembered for one more window at most
     #[arg(long, value_name = "MOMENT", help_heading = "State", requires = "state")]
-    #[arg(value_parser = moment)]
+    #[arg(value_parser = moment, hide_short_help = true)]
     pub(crate) turn_back: Option<Time>,
 
     #[command(flatten)]
@@ -76,6 +91,7 @@ pub(crate) struct Dedup {
     /// "duplicate", or "missing" without a key
     #[arg(long, value_name = "FIELD", help_heading = "Output", group = "show")]
     #[arg(conflicts_with = "columns")]
+    #[arg(hide_short_help = true)]
     mark: Option<String>,
 
     /// Print only how many records would be printed, and remember none of them
@@ -85,6 +101,7 @@ pub(crate) struct Dedup {
 
     /// Write each record at once and by itself, for whoever watches the output
     #[arg(long, help_heading = "Output")]
+    #[arg(hide_short_help = true)]
     pub(crate) line_buffered: bool,
 
     /// Say on standard error at the end what happened
@@ -93,16 +110,26 @@ pub(crate) struct Dedup {
 
     /// Write to this file at the end what happened, as JSON; `-` is standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
+    #[arg(hide_short_help = true)]
     pub(crate) stats_json: Option<PathBuf>,
 
     /// Show no progress bar, also on a terminal
     #[arg(long, help_heading = "Output")]
+    #[arg(hide_short_help = true)]
     pub(crate) no_progress: bool,
 
     /// End with 1 if no record was new
     #[arg(long, help_heading = "Output")]
+    #[arg(hide_short_help = true)]
     pub(crate) exit_status: bool,
 }
+
+const USUAL: &str = "\
+Examples:
+  lately dedup events.log > new.log
+  lately dedup --last 1M --key /user/id --state seen.lately events.ndjson
+
+More options, and what they are for: lately dedup --help";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -135,18 +162,34 @@ pub(crate) enum Missing {
 }
 
 impl Dedup {
-    /// The filter asked for.
-    pub(crate) fn builder(&self) -> anyhow::Result<Builder<Untyped>> {
-        let builder = Builder::from(self.wanted.goal()?).seed(self.seed);
-        Ok(match &self.structure {
-            Some(name) => builder.structure(name),
-            None => builder,
-        })
+    /// The filter asked for, empty, and the goal that it reaches.
+    pub(crate) fn filter(&self) -> anyhow::Result<(Untyped, Goal)> {
+        let (goal, plan) = self.plan()?;
+        let builder = Builder::from(goal).seed(self.seed).structure(plan.row.name);
+        Ok((builder.build()?, goal))
+    }
+
+    /// The plan for it, unless it errs more than anyone can want.
+    fn plan(&self) -> anyhow::Result<(Goal, Plan)> {
+        let structure = self.structure.as_deref();
+        let (goal, plan) = self.wanted.plan(structure)?;
+        if !self.allow_error {
+            tolerable::check(&goal, structure, &plan)?;
+        }
+        Ok((goal, plan))
     }
 
     /// The filter in a server, if that is asked for.
     pub(crate) fn shared(&self) -> anyhow::Result<Option<Seen>> {
-        let goal = self.wanted.goal()?;
+        if !self.shared.is_asked_for() {
+            return Ok(None);
+        }
+        // Filters of many workers are many in one server: they keep to what the module does.
+        let limit = self.wanted.limit().unwrap_or(Limit::Error(ErrorRate::DEFAULT));
+        if matches!(limit, Limit::Memory(_)) {
+            self.plan()?;
+        }
+        let goal = Goal { limit, ..self.wanted.goal()? };
         self.shared.open(goal, self.structure.as_deref(), Seed(self.seed), self.repeats())
     }
 

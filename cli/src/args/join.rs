@@ -31,6 +31,7 @@ pub(crate) struct Join {
 
     /// Seed of the hashes
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
+    #[arg(hide_short_help = true)]
     seed: u64,
 
     #[command(flatten)]
@@ -59,10 +60,12 @@ pub(crate) struct Join {
 
     /// Write the same to this file, as JSON; `-` is standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
+    #[arg(hide_short_help = true)]
     pub(crate) stats_json: Option<PathBuf>,
 
     /// End with 1 if no key is printed
     #[arg(long, help_heading = "Output")]
+    #[arg(hide_short_help = true)]
     pub(crate) exit_status: bool,
 
     /// The file at this site, decompressed if need be

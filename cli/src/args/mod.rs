@@ -3,6 +3,7 @@
 
 mod count;
 mod counted;
+mod customary;
 mod dedup;
 mod environment;
 mod inspect;
@@ -33,9 +34,15 @@ use crate::output;
 /// The request on the command line and in the environment. `None` if it asked for help or the
 /// version, now printed.
 pub(crate) fn parse() -> anyhow::Result<Option<Command>> {
-    let matches = environment::matches(definition(), std::env::args_os().collect());
+    let definition = definition();
+    let mut arguments = std::env::args_os().collect();
+    customary::name_the_command(&definition, &mut arguments)?;
+    let matches = environment::matches(definition, arguments);
     match matches.and_then(|matches| CommandLine::from_arg_matches(&matches)) {
-        Ok(line) => Ok(Some(line.command)),
+        Ok(line) => {
+            customary::refuse_files_for_columns(&line.command)?;
+            Ok(Some(line.command))
+        }
         Err(shown) if !shown.use_stderr() => {
             shown.print().context(output::FAILED)?;
             Ok(None)
@@ -60,6 +67,7 @@ struct CommandLine {
 
 const EXAMPLES: &str = "\
 Examples:
+  lately events.log > new.log
   lately dedup --last 1M events.log > new.log
   lately count --top 10 events.log
   lately plan --last 1M --error 0.1%";

@@ -1,7 +1,8 @@
 //! Flags of `lately plan`.
 
 use clap::Args;
-use lately::plan::Goal;
+use lately::ErrorRate;
+use lately::plan::{Goal, Limit};
 
 use crate::wanted::Wanted;
 
@@ -36,7 +37,13 @@ Examples:
 impl Plan {
     /// The plans that reach the goal, and the goal itself.
     pub(crate) fn plans(&self) -> anyhow::Result<(Goal, Vec<lately::plan::Plan>)> {
-        let goal = Goal { counting: self.counting, ..self.wanted.goal()? };
-        Ok((goal, self.wanted.explain(goal.plans())?))
+        if self.counting {
+            // Whoever counts settles for a larger error.
+            let limit = self.wanted.limit().unwrap_or(Limit::Error(ErrorRate::DEFAULT));
+            let goal = Goal { counting: true, limit, ..self.wanted.goal()? };
+            return Ok((goal, self.wanted.explain(goal.plans())?));
+        }
+        let (goal, _) = self.wanted.plan(None)?;
+        Ok((goal, goal.plans()?))
     }
 }

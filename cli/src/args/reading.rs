@@ -8,7 +8,9 @@ use clap::Args;
 use lately::{Clock, Hashing, Horizon, Span, SystemClock, Time, Window};
 
 use crate::input::Files;
-use crate::records::{Column, Folding, Format, Keys, Path, Recipe, Unit, parse_moment};
+use crate::records::{
+    Column, Folding, Format, Keys, Path, Recipe, Spelling, Unit, moment_format, parse_moment,
+};
 
 /// What makes a record the same as another.
 #[derive(Debug, Args)]
@@ -31,10 +33,12 @@ pub(crate) struct Keying {
 
     /// The first row of each file has the names of the columns, also if --column is a number
     #[arg(long, help_heading = "Keys", requires = "columns")]
+    #[arg(hide_short_help = true)]
     header: bool,
 
     /// Records end with a zero byte instead of a newline
     #[arg(long = "zero-terminated", short = 'z', id = "zero", help_heading = "Keys")]
+    #[arg(hide_short_help = true)]
     zero: bool,
 
     /// Upper and lower case are the same
@@ -43,14 +47,15 @@ pub(crate) struct Keying {
 
     /// Blanks before and after a key do not count
     #[arg(long, help_heading = "Keys")]
+    #[arg(hide_short_help = true)]
     trim: bool,
 }
 
 /// When a record happened.
 #[derive(Debug, Args)]
 pub(crate) struct Timing {
-    /// Take the time of a record from this value of its JSON: RFC 3339, or a number since 1970
-    /// [default: when it is read]
+    /// Take the time of a record from this value of its JSON: RFC 3339 (UTC if it has no zone), RFC
+    /// 2822, as in logs of web servers, or a number since 1970 [default: when it is read]
     #[arg(long, value_name = "PATH", help_heading = "Time")]
     #[arg(requires = "within", conflicts_with_all = ["last", "ever", "columns"])]
     time_key: Option<Path>,
@@ -62,12 +67,20 @@ pub(crate) struct Timing {
 
     /// What a time that is a number counts
     #[arg(long, value_name = "UNIT", help_heading = "Time", default_value = "auto")]
+    #[arg(hide_short_help = true)]
     time_unit: Unit,
+
+    /// How times are written, as in strftime: '%d.%m.%Y %H:%M'; UTC unless it has a zone (%z)
+    #[arg(long, value_name = "FORMAT", help_heading = "Time", value_parser = moment_format)]
+    #[arg(conflicts_with = "time_unit")]
+    #[arg(hide_short_help = true)]
+    time_format: Option<String>,
 
     /// Believe no time that is further ahead of this machine's clock: such a record counts as one
     /// without a time. `any` believes all [default: as long as the window, or 1h if that is more]
     #[arg(long, value_name = "SPAN", help_heading = "Time", value_parser = max_ahead)]
     #[arg(requires = "within", conflicts_with_all = ["last", "ever"])]
+    #[arg(hide_short_help = true)]
     max_ahead: Option<Span>,
 }
 
@@ -91,6 +104,15 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
+    /// A column whose name is that of a file, where no file is named to read.
+    pub(super) fn column_that_is_a_file(&self) -> Option<&Column> {
+        let is_file = |column: &&Column| match column {
+            Column::Name(name) => std::path::Path::new(name).is_file(),
+            Column::Number(_) => false,
+        };
+        self.keying.columns.iter().find(is_file).filter(|_| self.files.is_empty())
+    }
+
     /// What to read.
     pub(crate) fn files(&self) -> Files {
         Files { follow: self.follow, ..Files::once(&self.files) }
@@ -98,9 +120,12 @@ impl Reading {
 
     /// How to read it for a window, and how keys become hashes.
     pub(crate) fn recipe(&self, window: Window, hashing: Hashing, keys: Keys) -> Recipe {
-        let Timing { time_key, time_column, time_unit, max_ahead } = &self.timing;
+        let Timing { time_key, time_column, time_unit, time_format, max_ahead } = &self.timing;
         let mut recipe = self.keying.recipe(hashing, keys);
-        recipe.unit = *time_unit;
+        recipe.spelling = match time_format {
+            Some(format) => Spelling::Format(format.clone()),
+            None => Spelling::Usual(*time_unit),
+        };
         recipe.horizon = Horizon::of(window, *max_ahead);
         match &mut recipe.format {
             Format::Lines { time, .. } => time.clone_from(time_key),
@@ -149,8 +174,8 @@ impl Keying {
             }
         };
         let folding = Folding { case: self.ignore_case, blanks: self.trim };
-        let (unit, horizon) = (Unit::default(), Horizon::ENDLESS);
-        Recipe { format, folding, unit, horizon, hashing, keys }
+        let (spelling, horizon) = (Spelling::Usual(Unit::Auto), Horizon::ENDLESS);
+        Recipe { format, folding, spelling, horizon, hashing, keys }
     }
 }
 

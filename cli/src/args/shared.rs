@@ -23,12 +23,14 @@ pub(crate) struct Shared {
     /// tells
     #[arg(long, value_name = "N", help_heading = "Shared filter", requires = "address")]
     #[arg(default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    #[arg(hide_short_help = true)]
     shards: u32,
 
     /// How long to try to reach a server that was lost. Records whose answers were lost with it are
     /// printed, repeats or not: they may come twice, but none is lost
     #[arg(long, value_name = "SPAN", help_heading = "Shared filter", requires = "address")]
     #[arg(default_value = "1m")]
+    #[arg(hide_short_help = true)]
     patience: Span,
 }
 

@@ -68,11 +68,13 @@ pub(crate) struct Build {
 
     /// Count so that sightings can be taken back, at about twice the error
     #[arg(long)]
+    #[arg(hide_short_help = true)]
     removable: bool,
 
     /// Use this structure: with all counters of a key in one cache line it is larger and faster
     #[arg(long, value_name = "NAME", default_value = "spectral")]
     #[arg(value_parser = PossibleValuesParser::new(["spectral", "spectral-blocked"]))]
+    #[arg(hide_short_help = true)]
     structure: String,
 
     /// Seed of the hashes; only sketches with the same seed can be added or multiplied
@@ -111,6 +113,7 @@ impl Build {
             expected_items: self.expected,
             ..Goal::new(Window::Ever, self.accuracy.limit())
         };
+        self.accuracy.check(&goal, Some(&self.structure))?;
         Ok(Builder::from(goal).structure(&self.structure).seed(self.seed))
     }
 

@@ -24,15 +24,16 @@ pub(crate) fn run(request: &Count) -> anyhow::Result<Ended> {
     let mut listing = Listing::new(&recipe, request.json);
     let mut counts = Counts::new();
     let files = request.reading.files();
-    let ending = watch::read(files, recipe, &request.watching, &mut counts, |chunk, counts| {
-        for ((hash, moment), key) in watch::sightings(chunk).zip(chunk.records.keys()) {
-            let new = tally.add(hash, key, moment)?;
-            counts.unique += u64::from(new);
-            counts.duplicates += u64::from(!new);
-        }
-        // Records that tell their time turn the clock themselves.
-        if chunk.records.times().is_empty() { tally.turn(chunk.now) } else { Ok(()) }
-    })?;
+    let (ending, unjudged) =
+        watch::read(files, recipe, &request.watching, &mut counts, |chunk, counts| {
+            for ((hash, moment), key) in watch::sightings(chunk).zip(chunk.records.keys()) {
+                let new = tally.add(hash, key, moment)?;
+                counts.unique += u64::from(new);
+                counts.duplicates += u64::from(!new);
+            }
+            // Records that tell their time turn the clock themselves.
+            if chunk.records.times().is_empty() { tally.turn(chunk.now) } else { Ok(()) }
+        })?;
     counts.late = tally.late();
 
     let found = tally.list(request.above)?;
@@ -52,6 +53,7 @@ pub(crate) fn run(request: &Count) -> anyhow::Result<Ended> {
         }
     }
     counts.warn();
+    request.watching.tell(&unjudged)?;
     let floor = tally.floor();
     if floor > request.above.unwrap_or(1) && found.len() < most {
         bail!(

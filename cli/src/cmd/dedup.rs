@@ -12,7 +12,7 @@ use anyhow::{Context, bail};
 use lately::{Clock, Horizon, SystemClock, Time, Untyped};
 
 use super::Ended;
-use crate::args::Dedup;
+use crate::args::{Dedup, Missing};
 use crate::input::{Chunk, Ending, Event, Stream};
 use crate::judge::{Judge, Repeats, Seen};
 use crate::output::{self, Output};
@@ -22,6 +22,7 @@ use crate::records::{Keys, Recipe, moment_text};
 use crate::signals;
 use crate::state::{self, Asked, Note, Saved, State};
 use crate::stats::Counts;
+use crate::unjudged::Unjudged;
 
 pub(crate) fn run(request: &Dedup) -> anyhow::Result<Ended> {
     if !request.remembers() {
@@ -52,7 +53,11 @@ fn print_new(request: &Dedup) -> anyhow::Result<Ended> {
     let end = session.consume(&stream, &progress)?;
     drop(progress);
     session.finish(request)?;
-    Ok(match end? {
+    let ending = end?;
+    if request.missing != Some(Missing::Pass) {
+        session.unjudged.tell()?;
+    }
+    Ok(match ending {
         Ending::Stopped(signal) => Ended::Stopped(signal),
         Ending::Complete if request.exit_status && session.counts.unique == 0 => Ended::NothingNew,
         Ending::Complete => Ended::Well,
@@ -89,6 +94,7 @@ struct Session {
     judge: Judge,
     printer: Printer,
     counts: Counts,
+    unjudged: Unjudged,
     checkpoints: Option<Checkpoints>,
 }
 
@@ -115,13 +121,13 @@ impl Session {
         let goal = request.wanted.goal()?;
         let recipe = request.reading.recipe(goal.window, request.hashing(), Keys::Hashed);
         let recipe = recipe.under_one_header();
-        let builder = request.builder()?;
         let refresh = request.repeats() == Repeats::Refresh;
         let note = Note::new(&goal, recipe.to_string(), refresh);
         let (seen, note) = match (&request.state, saved) {
             (Some(path), Some(saved)) => {
                 let (structure, hashing) = (request.structure.clone(), request.hashing());
-                let asked = Asked { builder, structure, hashing, note };
+                let limit = request.wanted.limit();
+                let asked = Asked { goal, limit, structure, hashing, note };
                 let (mut seen, mut note) = resume(path, saved, asked)?;
                 if let Some(moment) = request.turn_back {
                     seen.filter_mut().turn_back(moment);
@@ -135,7 +141,10 @@ impl Session {
             }
             _ => match request.shared()? {
                 Some(shared) => (shared, note),
-                None => (Seen::Here(request.wanted.explain(builder.build())?), note),
+                None => {
+                    let (seen, goal) = request.filter()?;
+                    (Seen::Here(seen), Note::new(&goal, note.keys, refresh))
+                }
             },
         };
         let pace = match request {
@@ -144,12 +153,14 @@ impl Session {
             _ => Pace::Gathered,
         };
         let output = Output::new(recipe.terminator());
-        let printer = Printer::new(output, request.show(), request.missing, pace);
+        let missing = request.missing.unwrap_or(Missing::Pass);
+        let printer = Printer::new(output, request.show(), missing, pace);
         let judge = Judge::new(seen, request.repeats(), Time::from_millis(note.latest));
         let every = Duration::from_millis(request.checkpoint.millis());
         let due = Instant::now() + every;
         let checkpoints = state.map(|state| Checkpoints { state, note, every, due, saved: 0 });
-        Ok((Self { judge, printer, counts: Counts::new(), checkpoints }, recipe))
+        let (counts, unjudged) = (Counts::new(), Unjudged::new(&recipe));
+        Ok((Self { judge, printer, counts, unjudged, checkpoints }, recipe))
     }
 
     /// Judges and prints until the end. An input that fails is an end like any other for what came
@@ -187,6 +198,7 @@ impl Session {
     fn take(&mut self, chunk: &Chunk) -> anyhow::Result<()> {
         let new = self.judge.judge(&chunk.records, chunk.now)?;
         self.counts.bytes += chunk.length() as u64;
+        self.unjudged.look_at(chunk);
         let printed = self.printer.print(chunk, new, &mut self.counts);
         self.counts.late = self.judge.late();
         printed

@@ -23,6 +23,7 @@ use crate::input::{Chunk, Files};
 use crate::listing::Listing;
 use crate::records::Recipe;
 use crate::stats::{Counts, grouped, percent};
+use crate::unjudged::Unjudged;
 use crate::watch;
 
 pub(crate) fn run(request: &Join) -> anyhow::Result<Ended> {
@@ -106,26 +107,29 @@ impl<'a> Site<'a> {
         let mut site = Self { path, recipe, watching, rows: 0, keys: 0, bytes: 0, missing: 0 };
         let mut seen = Lately::ever().build()?.into_untyped();
         let (mut rows, mut keys, mut new) = (0, 0, Vec::new());
-        let counts = site.read(|chunk| {
+        let (counts, unjudged) = site.read(|chunk| {
             let hashes = chunk.records.hashes();
             new.resize(hashes.len(), false);
             seen.filter_mut().insert_hashes(hashes, Time::ZERO, &mut new);
             rows += hashes.len() as u64;
             keys += new.iter().filter(|&&new| new).count() as u64;
         })?;
+        watching.tell(&unjudged)?;
         (site.rows, site.keys) = (rows, keys);
         (site.bytes, site.missing) = (counts.bytes, counts.missing());
         Ok(site)
     }
 
-    fn read(&self, mut each: impl FnMut(&Chunk)) -> anyhow::Result<Counts> {
+    fn read(&self, mut each: impl FnMut(&Chunk)) -> anyhow::Result<(Counts, Unjudged)> {
         let mut counts = Counts::new();
         let files = Files::once(std::slice::from_ref(&self.path));
-        watch::read(files, self.recipe.clone(), self.watching, &mut counts, |chunk, _| {
-            each(chunk);
-            Ok(())
-        })?;
-        Ok(counts)
+        let watching = self.watching;
+        let (_, unjudged) =
+            watch::read(files, self.recipe.clone(), watching, &mut counts, |chunk, _| {
+                each(chunk);
+                Ok(())
+            })?;
+        Ok((counts, unjudged))
     }
 
     /// Counts all keys, and samples them.

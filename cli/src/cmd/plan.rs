@@ -103,7 +103,7 @@ fn numbers(plan: &Plan) -> [String; 5] {
         known(plan.bits_per_item, 1),
         known(plan.lower_bound_bits_per_item, 1),
         known(plan.ratio, 2),
-        percent(plan.promise.false_positives),
+        percent(plan.promise.false_positives + plan.promise.false_negatives),
     ]
 }
 

@@ -57,14 +57,16 @@ fn build(request: &Build) -> anyhow::Result<()> {
     let mut sketch = request.builder()?.build()?;
     let files = Files::once(&request.files);
     let mut counts = Counts::new();
-    watch::read(files, request.recipe(), &request.watching, &mut counts, |chunk, _| {
-        let filter = sketch.filter_mut();
-        for hashes in chunk.records.hashes().chunks(32) {
-            filter.prefetch_hashes(hashes);
-            hashes.iter().for_each(|&hash| _ = filter.insert_hash(hash, Time::ZERO));
-        }
-        Ok(())
-    })?;
+    let (_, unjudged) =
+        watch::read(files, request.recipe(), &request.watching, &mut counts, |chunk, _| {
+            let filter = sketch.filter_mut();
+            for hashes in chunk.records.hashes().chunks(32) {
+                filter.prefetch_hashes(hashes);
+                hashes.iter().for_each(|&hash| _ = filter.insert_hash(hash, Time::ZERO));
+            }
+            Ok(())
+        })?;
+    request.watching.tell(&unjudged)?;
     save(&Counter::from_untyped(sketch)?, &request.output)
 }
 
@@ -98,7 +100,7 @@ fn query(request: &Query) -> anyhow::Result<()> {
     let mut asked = Vec::new();
     let mut counts = Counts::new();
     let files = Files::once(&request.files);
-    watch::read(files, recipe, &request.watching, &mut counts, |chunk, _| {
+    let (_, unjudged) = watch::read(files, recipe, &request.watching, &mut counts, |chunk, _| {
         let hashes = chunk.records.hashes();
         if request.sum {
             asked.push(Aggregate::over(counter, hashes.iter().copied()));
@@ -113,7 +115,10 @@ fn query(request: &Query) -> anyhow::Result<()> {
         // Whoever asks key by key waits for answers.
         listing.flush()
     })?;
-    if request.sum { print_sum(&asked.into_iter().sum(), request.json) } else { Ok(()) }
+    if request.sum {
+        print_sum(&asked.into_iter().sum(), request.json)?;
+    }
+    request.watching.tell(&unjudged)
 }
 
 fn print_sum(all: &Aggregate, as_json: bool) -> anyhow::Result<()> {

@@ -16,14 +16,29 @@ use super::path::Path;
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
     root: Node,
-    paths: usize,
+    /// Each has the value of its place.
+    paths: Vec<Path>,
 }
 
 #[derive(Debug, Default)]
 struct Node {
     children: Vec<(String, Node)>,
     /// Which of the wanted values this is, if it is one.
-    slot: Option<usize>,
+    slots: Vec<usize>,
+}
+
+impl Node {
+    /// The node at the end of these steps, made if need be.
+    fn at(&mut self, steps: &[String]) -> &mut Node {
+        steps.iter().fold(self, |node, step| {
+            let known = node.children.iter().position(|(name, _)| name == step);
+            let index = known.unwrap_or_else(|| {
+                node.children.push((step.clone(), Node::default()));
+                node.children.len() - 1
+            });
+            &mut node.children[index].1
+        })
+    }
 }
 
 /// The document is not JSON, as far as it was looked at.
@@ -33,19 +48,15 @@ pub(crate) struct Malformed;
 impl Tree {
     /// Adds a path, and says at which place of `found` its value will be.
     pub(crate) fn add(&mut self, path: &Path) -> usize {
-        let mut node = &mut self.root;
-        for step in path.steps() {
-            let known = node.children.iter().position(|(name, _)| name == step);
-            let index = known.unwrap_or_else(|| {
-                node.children.push((step.clone(), Node::default()));
-                node.children.len() - 1
-            });
-            node = &mut node.children[index].1;
+        if let Some(slot) = self.paths.iter().position(|known| known == path) {
+            return slot;
         }
-        *node.slot.get_or_insert_with(|| {
-            self.paths += 1;
-            self.paths - 1
-        })
+        let slot = self.paths.len();
+        for steps in path.ways() {
+            self.root.at(steps).slots.push(slot);
+        }
+        self.paths.push(path.clone());
+        slot
     }
 
     /// Where each wanted value is in the document; `None` for those that are not there.
@@ -55,8 +66,8 @@ impl Tree {
         found: &mut Vec<Option<Range<usize>>>,
     ) -> Result<(), Malformed> {
         found.clear();
-        found.resize(self.paths, None);
-        let mut walk = Walk { bytes: document, at: 0, left: self.paths, found };
+        found.resize(self.paths.len(), None);
+        let mut walk = Walk { bytes: document, at: 0, left: found.len(), found };
         walk.space();
         walk.value(&self.root)
     }
@@ -126,11 +137,11 @@ impl Walk<'_> {
         } else {
             self.value(node)?;
         }
-        if let Some(slot) = node.slot
-            && self.found[slot].is_none()
-        {
-            self.found[slot] = Some(start..self.at);
-            self.left -= 1;
+        for &slot in &node.slots {
+            if self.found[slot].is_none() {
+                self.found[slot] = Some(start..self.at);
+                self.left -= 1;
+            }
         }
         Ok(())
     }
@@ -312,6 +323,17 @@ mod tests {
         let found = find(document, &["a.c", "/d", "a", "a.b", "a.c", "e"]).unwrap();
         let a = Some(r#"{"b":1,"c":2}"#);
         assert_eq!(found, [Some("2"), Some("3"), a, Some("1"), Some("2"), None]);
+    }
+
+    #[test]
+    fn names_with_dots_are_names_too() {
+        let flat = r#"{"ts":1,"id.orig_h":"10.0.0.1","id.resp_h":"10.0.0.2", and so on"#;
+        assert_eq!(find(flat, &["id.orig_h"]), Some(vec![Some("\"10.0.0.1\"")]));
+        assert_eq!(find(flat, &["ts", "id.resp_h"]).unwrap()[1], Some("\"10.0.0.2\""));
+        let nested = r#"{"id":{"orig_h":"10.0.0.1"}}"#;
+        assert_eq!(find(nested, &["id.orig_h"]), Some(vec![Some("\"10.0.0.1\"")]));
+        let both = find(r#"{"a.b":1,"a":{"b":2}}"#, &["a.b", "/a/b", "/a.b"]).unwrap();
+        assert_eq!(both, [Some("1"), Some("2"), Some("1")], "what comes first counts");
     }
 
     #[test]

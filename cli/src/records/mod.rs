@@ -13,7 +13,7 @@ mod told;
 
 pub(crate) use csv::{Column, FirstHeader};
 pub(crate) use key::{Folding, Texts, parts};
-pub(crate) use moment::{Unit, parse as parse_moment};
+pub(crate) use moment::{Spelling, Unit, format as moment_format, parse as parse_moment};
 pub(crate) use path::Path;
 pub(crate) use told::text as moment_text;
 
@@ -28,7 +28,7 @@ use crate::input::Chunk;
 pub(crate) struct Recipe {
     pub(crate) format: Format,
     pub(crate) folding: Folding,
-    pub(crate) unit: Unit,
+    pub(crate) spelling: Spelling,
     /// How far ahead of this machine's clock a moment is believed.
     pub(crate) horizon: Horizon,
     pub(crate) hashing: Hashing,

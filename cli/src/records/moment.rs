@@ -1,7 +1,12 @@
-//! When an event happened, as records write it: RFC 3339, or a number since 1970.
+//! When an event happened, as records write it: RFC 3339 (UTC if it names no zone), RFC 2822, the log
+//! format of web servers, a number since 1970, or any format that is told.
 
+use anyhow::Context;
 use clap::ValueEnum;
-use jiff::fmt::temporal::DateTimeParser;
+use jiff::Timestamp;
+use jiff::fmt::strtime::{self, BrokenDownTime};
+use jiff::fmt::{rfc2822, temporal};
+use jiff::tz::TimeZone;
 use lately::Time;
 
 /// What a number counts.
@@ -40,14 +45,69 @@ impl Unit {
 
 /// The moment in a field; `None` if there is none. What was before 1970 counts as 1970.
 pub(crate) fn parse(text: &[u8], unit: Unit) -> Option<Time> {
-    static PARSER: DateTimeParser = DateTimeParser::new();
     let text = text.trim_ascii();
-    let millis = if text.get(4) == Some(&b'-') {
-        PARSER.parse_timestamp(text).ok()?.as_millisecond().into()
-    } else {
-        number(std::str::from_utf8(text).ok()?, unit)?
+    let millis = match text {
+        [_, _, _, _, b'-', ..] => iso(text)?.as_millisecond().into(),
+        [b'[', inside @ .., b']'] | inside @ [_, _, b'/', ..] => {
+            formatted(inside, WEB_SERVERS)?.as_millisecond().into()
+        }
+        _ if text.contains(&b' ') => mail(text)?.as_millisecond().into(),
+        _ => number(std::str::from_utf8(text).ok()?, unit)?,
     };
     Some(Time::from_millis(u64::try_from(millis.max(0)).ok()?))
+}
+
+/// How records write their moments.
+#[derive(Debug, Clone)]
+pub(crate) enum Spelling {
+    /// In one of the usual ways; numbers count this.
+    Usual(Unit),
+    /// In this one, in the notation of `strptime`.
+    Format(String),
+}
+
+impl Spelling {
+    /// The moment in a field, if there is one.
+    pub(crate) fn read(&self, text: &[u8]) -> Option<Time> {
+        match self {
+            Spelling::Usual(unit) => parse(text, *unit),
+            Spelling::Format(format) => {
+                let millis = formatted(text.trim_ascii(), format)?.as_millisecond();
+                Some(Time::from_millis(u64::try_from(millis.max(0)).ok()?))
+            }
+        }
+    }
+}
+
+/// A format that can be read by, as it was written.
+pub(crate) fn format(text: &str) -> anyhow::Result<String> {
+    let moment = Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC);
+    strtime::format(text, &moment).context("write for example %d/%b/%Y:%H:%M:%S %z")?;
+    Ok(text.to_owned())
+}
+
+/// Of Apache, nginx and others: `24/Mar/2018:17:15:20 +0000`.
+const WEB_SERVERS: &str = "%d/%b/%Y:%H:%M:%S %z";
+
+fn iso(text: &[u8]) -> Option<Timestamp> {
+    static PARSER: temporal::DateTimeParser = temporal::DateTimeParser::new();
+    let zoned = PARSER.parse_timestamp(text).ok();
+    zoned.or_else(|| TimeZone::UTC.to_timestamp(PARSER.parse_datetime(text).ok()?).ok())
+}
+
+fn mail(text: &[u8]) -> Option<Timestamp> {
+    static PARSER: rfc2822::DateTimeParser = rfc2822::DateTimeParser::new();
+    PARSER.parse_timestamp(text).ok()
+}
+
+/// Without a zone it is UTC, and without a time of day midnight.
+fn formatted(text: &[u8], format: &str) -> Option<Timestamp> {
+    let parts = BrokenDownTime::parse(format, text).ok()?;
+    if parts.offset().is_some() || parts.timestamp().is_some() {
+        return parts.to_timestamp().ok();
+    }
+    let civil = parts.to_datetime().or_else(|_| parts.to_date().map(|date| date.at(0, 0, 0, 0)));
+    TimeZone::UTC.to_timestamp(civil.ok()?).ok()
 }
 
 /// Milliseconds, rounded down. In whole numbers: a nanosecond count does not fit a float.
@@ -79,6 +139,8 @@ mod tests {
             "2015-09-12T02:46:58.771999+02:00",
             "2015-09-12t00:46:58.771z",
             " 2015-09-12 00:46:58.771Z ",
+            "2015-09-12T00:46:58.771",
+            "2015-09-12 00:46:58.771",
             "1442018818.771",
             "1442018818771",
             "1442018818771.9",
@@ -87,6 +149,17 @@ mod tests {
         ] {
             assert_eq!(millis(text, Unit::Auto), Some(MOMENT), "{text}");
         }
+        for text in [
+            "2015-09-12T00:46:58",
+            "12/Sep/2015:00:46:58 +0000",
+            "[12/Sep/2015:02:46:58 +0200]",
+            "Sat, 12 Sep 2015 00:46:58 +0000",
+            "12 Sep 2015 02:46:58 +0200",
+            "Sat, 12 Sep 2015 00:46:58 GMT",
+        ] {
+            assert_eq!(millis(text, Unit::Auto), Some(1_442_018_818_000), "{text}");
+        }
+        assert_eq!(millis("2015-09-12", Unit::Auto), Some(1_442_016_000_000), "midnight");
         assert_eq!(millis("1442018818", Unit::Auto), Some(1_442_018_818_000));
         assert_eq!(millis("1442018818.7", Unit::S), Some(1_442_018_818_700));
         assert_eq!(millis("5000", Unit::S), Some(5_000_000));
@@ -98,11 +171,28 @@ mod tests {
     }
 
     #[test]
+    fn moments_in_a_format_of_ones_own() {
+        let millis = |text: &str, format: &str| {
+            Spelling::Format(format.to_owned()).read(text.as_bytes()).map(Time::millis)
+        };
+        for (text, format, moment) in [
+            ("12.09.2015 00:46", "%d.%m.%Y %H:%M", Some(1_442_018_760_000)),
+            ("12.09.2015 02:46 +0200", "%d.%m.%Y %H:%M %z", Some(1_442_018_760_000)),
+            ("20150912", "%Y%m%d", Some(1_442_016_000_000)),
+            ("1442018818", "%s", Some(1_442_018_818_000)),
+            ("2015/09/12 00:46:58.771", "%Y/%m/%d %H:%M:%S%.f", Some(1_442_018_818_771)),
+            ("2015-09-12", "%d.%m.%Y", None),
+            ("12.09.2015 and more", "%d.%m.%Y", None),
+        ] {
+            assert_eq!(millis(text, format), moment, "{text}");
+        }
+    }
+
+    #[test]
     fn what_is_no_moment() {
-        let texts = ["", "-", ".", "1.", ".5", "1e9", "true", "2015-09-12", "2015-09-12T00:46:58"];
-        for text in
-            texts.into_iter().chain(["2015-13-12T00:46:58Z", "1.-5", "99999999999999999999"])
-        {
+        let texts = ["", "-", ".", "1.", ".5", "1e9", "true", "2015-09", "12/Sep/2015", "Sat 12"];
+        let more = ["2015-13-12T00:46:58Z", "2015-13-12T00:46:58", "1.-5", "99999999999999999999"];
+        for text in texts.into_iter().chain(more) {
             assert_eq!(millis(text, Unit::Auto), None, "{text}");
         }
     }

@@ -3,23 +3,23 @@
 use jiff::Timestamp;
 use lately::{Lookout, Time};
 
-use super::{Aside, Recipe, Unit, moment};
+use super::{Aside, Recipe, Spelling};
 
 /// Reads moments.
 #[derive(Debug)]
 pub(crate) struct Moments {
-    unit: Unit,
+    spelling: Spelling,
     lookout: Lookout,
 }
 
 impl Moments {
     pub(crate) fn new(recipe: &Recipe) -> Self {
-        Self { unit: recipe.unit, lookout: Lookout::new(recipe.horizon) }
+        Self { spelling: recipe.spelling.clone(), lookout: Lookout::new(recipe.horizon) }
     }
 
     /// The moment in a field, if the record has it; otherwise why it cannot be judged.
     pub(crate) fn read(&mut self, field: Option<&[u8]>) -> Result<Time, Aside> {
-        let moment = field.and_then(|field| moment::parse(field, self.unit));
+        let moment = field.and_then(|field| self.spelling.read(field));
         let moment = moment.ok_or(Aside::NoTime)?;
         match self.lookout.check(moment, || None) {
             Ok(()) => Ok(moment),

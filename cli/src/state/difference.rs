@@ -1,12 +1,15 @@
 //! Why a state does not fit the flags, in words.
 
-use lately::{Blueprint, Builder, Hashing, Untyped};
+use lately::plan::{Goal, Limit};
+use lately::{Blueprint, Builder, ErrorRate, Hashing};
 
 use super::{Note, Saved};
 
 /// What the flags ask for.
 pub(crate) struct Asked {
-    pub(crate) builder: Builder<Untyped>,
+    pub(crate) goal: Goal,
+    /// The error or the memory, if they state one. If not, that of the state is as good.
+    pub(crate) limit: Option<Limit>,
     /// The structure, if they name one.
     pub(crate) structure: Option<String>,
     pub(crate) hashing: Hashing,
@@ -15,6 +18,8 @@ pub(crate) struct Asked {
 
 /// A name, what it is there, and what it is here.
 type Pair = (&'static str, String, String);
+
+const LIMIT: &str = "limit";
 
 impl Saved {
     /// What differs from what the flags ask for: `name is this there and that here`. Nothing if it
@@ -28,9 +33,19 @@ impl Saved {
         match &self.note {
             Some(note) => pairs.extend(between_notes(note, &asked.note)),
             None => {
-                let plan = asked.builder.clone().structure(there.structure()).plan()?;
-                pairs.extend(between_parameters(there, &*plan.blueprint));
+                // The library's default, where its snapshots come from.
+                let limit = asked.limit.unwrap_or(ErrorRate::DEFAULT.into());
+                let goal = Goal { limit, ..asked.goal };
+                let plan = Builder::from(goal).structure(there.structure()).plan()?;
+                let parameters = between_parameters(there, &*plan.blueprint);
+                let same_window = there.promise().window == asked.goal.window;
+                if asked.limit.is_some() || !same_window {
+                    pairs.extend(parameters);
+                }
             }
+        }
+        if asked.limit.is_none() {
+            pairs.retain(|(name, ..)| *name != LIMIT);
         }
         pairs.retain(|(_, there, here)| there != here);
         let text = |(name, there, here)| format!("{name} is {there} there and {here} here");
@@ -43,7 +58,7 @@ fn between_notes(there: &Note, here: &Note) -> Vec<Pair> {
     let pair = |name, of: &dyn Fn(&Note) -> String| (name, of(there), of(here));
     vec![
         pair("window", &|note| note.window.clone()),
-        pair("limit", &|note| note.limit.clone()),
+        pair(LIMIT, &|note| note.limit.clone()),
         pair("slack", &|note| note.slack.clone()),
         pair("key", &|note| note.keys.clone()),
         pair("--refresh", &|note| on(note.refresh).to_owned()),

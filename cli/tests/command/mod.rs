@@ -48,6 +48,11 @@ impl Run {
         printed
     }
 
+    /// Whether it succeeded.
+    pub fn succeeded(&self) -> bool {
+        self.output.status.success()
+    }
+
     /// The same, as text.
     #[track_caller]
     pub fn text(self) -> String {
