@@ -31,6 +31,28 @@ impl Answers {
         }
     }
 
+    /// Lets `work` answer for hashes, some at a time, so that they need no list on the heap.
+    pub fn in_batches(
+        mut hashes: impl Iterator<Item = u64>,
+        mut work: impl FnMut(&[u64], &mut [bool]),
+    ) -> Self {
+        let mut batch = [0; BATCH];
+        let mut answers = Self::default();
+        loop {
+            let mut count = 0;
+            for (place, hash) in batch.iter_mut().zip(&mut hashes) {
+                *place = hash;
+                count += 1;
+            }
+            if count == 0 {
+                return answers;
+            }
+            let mut some = [false; BATCH];
+            work(&batch[..count], &mut some[..count]);
+            answers.extend(&some[..count]);
+        }
+    }
+
     /// Adds the answers for further items.
     pub fn extend(&mut self, more: &[bool]) {
         match (&mut *self, more) {
@@ -56,6 +78,9 @@ impl Answers {
         }
     }
 }
+
+/// Hashes at a time: enough that the library can fetch memory ahead.
+const BATCH: usize = 64;
 
 #[cfg(test)]
 mod tests {

@@ -5,7 +5,7 @@ use lately::{Filter, Hashing, Seed, Time, Window};
 
 use crate::answers::Answers;
 use crate::dump::Dump;
-use crate::engine::{Ahead, Call, Guessable, Origin, Refusal};
+use crate::engine::{Ahead, Call, Guessable, Origin, Refusal, rounding};
 use crate::wish::{Wish, WishedHashing};
 use crate::{config, metrics};
 
@@ -50,6 +50,8 @@ pub struct Stored {
     pub bloom: Option<Bloom>,
     /// A dump under way.
     dump: Option<Box<Dump>>,
+    /// Bytes that the allocator gave beyond what the structure asked for.
+    rounding: i64,
     /// Its bytes as counted in the metrics.
     accounted: u64,
     /// Whether it grows and shrinks.
@@ -100,22 +102,24 @@ impl Stored {
             WishedHashing::AnyKeyed => Hashing::Keyed(call.random()),
             WishedHashing::Any => Hashing::Fast(Seed(u64::from_le_bytes(call.random()))),
         };
+        let before = rounding();
         let filter = plan.blueprint.build(hashing.structure_seed())?;
         let exact = Wish {
             structure: Some(plan.row.name),
             hashing: WishedHashing::Exactly(hashing),
             ..wish
         };
-        let mut stored = Self::new(filter, hashing);
+        let mut stored = Self::new(filter, hashing, rounding() - before);
         stored.bloom = exact.bloom;
         Ok((stored, exact))
     }
 
     /// The filter in a snapshot of the library.
     pub fn open(snapshot: &[u8]) -> Result<Self, lately::Error> {
+        let before = rounding();
         let (filter, hashing) =
             codec::open(snapshot).inspect_err(|_| metrics::REFUSED_SNAPSHOTS.add(1))?;
-        Ok(Self::new(filter, hashing))
+        Ok(Self::new(filter, hashing, rounding() - before))
     }
 
     /// The snapshot of the library.
@@ -156,10 +160,12 @@ impl Stored {
         let Some(hash) = self.only_hash(&mut hashes, ahead) else {
             return self.insert_batches(hashes, now, repeat);
         };
+        let before = rounding();
         let new = match repeat {
             Repeat::Refreshes => self.filter.insert_hash(hash, now),
             Repeat::KeepsItsAge => self.filter.insert_new_hash(hash, now),
         };
+        self.rounding += rounding() - before;
         self.count(1, new.into());
         new.into()
     }
@@ -176,7 +182,7 @@ impl Stored {
             metrics::ASKED.add_alone(1);
             return self.filter.contains_hash(hash, now).into();
         }
-        in_batches(hashes, |hashes, answers| {
+        Answers::in_batches(hashes, |hashes, answers| {
             self.filter.contains_hashes(hashes, now, answers);
             metrics::ASKED.add_alone(answers.len() as u64);
         })
@@ -203,15 +209,19 @@ impl Stored {
         let counting = self.filter.as_counting()?;
         let mut inserted = 0_u64;
         let mut new = 0;
+        let mut rounded = 0;
         let counts = items
             .iter()
             .map(|&(item, times)| {
+                let before = rounding();
                 let count = counting.add_hash(hashing.hash(item), times, now);
+                rounded += rounding() - before;
                 inserted = inserted.saturating_add(times);
                 new += u64::from(count == times && times > 0);
                 count
             })
             .collect();
+        self.rounding += rounded;
         self.count(inserted, new);
         Some(counts)
     }
@@ -225,7 +235,9 @@ impl Stored {
             .filter
             .as_counting()
             .ok_or_else(|| Refusal::new("only filters reserved with COUNTING can be merged"))?;
+        let before = rounding();
         counting.merge(&*other.filter)?;
+        self.rounding += rounding() - before;
         self.tally.inserted = self.tally.inserted.saturating_add(other.tally.inserted);
         self.tally.new = self.tally.new.saturating_add(other.tally.new);
         self.account();
@@ -266,7 +278,8 @@ impl Stored {
 
     /// Bytes on the heap but for what is kept of a dump under way.
     pub fn filter_bytes(&self) -> usize {
-        size_of_val(&*self.filter) + self.filter.heap_bytes() as usize
+        let asked = size_of_val(&*self.filter) + self.filter.heap_bytes() as usize;
+        asked.saturating_add_signed(self.rounding as isize)
     }
 
     /// The dump under way, to begin, go on or end.
@@ -285,15 +298,16 @@ impl Stored {
             .or_else(|refusal| if origin.is_replayed() { Ok(()) } else { Err(refusal) })
     }
 
-    fn new(filter: Box<dyn Filter>, hashing: Hashing) -> Self {
+    fn new(filter: Box<dyn Filter>, hashing: Hashing, rounding: i64) -> Self {
         metrics::FILTERS.add(1);
         let blueprint = filter.blueprint();
         let adapts = blueprint.adapts();
         let is_timed = matches!(blueprint.promise().window, Window::Within(_));
         let (tally, bloom, dump) = (Tally::default(), None, None);
         let filter = filter.into();
+        let accounted = 0;
         let mut stored =
-            Self { hashing, filter, tally, bloom, dump, accounted: 0, adapts, is_timed };
+            Self { hashing, filter, tally, bloom, dump, rounding, accounted, adapts, is_timed };
         stored.account();
         stored
     }
@@ -306,11 +320,13 @@ impl Stored {
         repeat: Repeat,
     ) -> Answers {
         let (mut inserted, mut new) = (0, 0);
-        let answers = in_batches(hashes, |hashes, answers| {
+        let answers = Answers::in_batches(hashes, |hashes, answers| {
+            let before = rounding();
             match repeat {
                 Repeat::Refreshes => self.filter.insert_hashes(hashes, now, answers),
                 Repeat::KeepsItsAge => self.filter.insert_new_hashes(hashes, now, answers),
             }
+            self.rounding += rounding() - before;
             inserted += answers.len() as u64;
             new += answers.iter().filter(|&&new| new).count() as u64;
         });
@@ -368,31 +384,6 @@ impl Stored {
         }
     }
 }
-
-/// Lets `work` answer for hashes, some at a time, so that they need no list on the heap.
-fn in_batches(
-    mut hashes: impl Iterator<Item = u64>,
-    mut work: impl FnMut(&[u64], &mut [bool]),
-) -> Answers {
-    let mut batch = [0; BATCH];
-    let mut answers = Answers::default();
-    loop {
-        let mut count = 0;
-        for (place, hash) in batch.iter_mut().zip(&mut hashes) {
-            *place = hash;
-            count += 1;
-        }
-        if count == 0 {
-            return answers;
-        }
-        let mut some = [false; BATCH];
-        work(&batch[..count], &mut some[..count]);
-        answers.extend(&some[..count]);
-    }
-}
-
-/// Enough that the library can fetch memory ahead.
-const BATCH: usize = 64;
 
 impl Drop for Stored {
     fn drop(&mut self) {

@@ -123,18 +123,19 @@ impl<'a> Call<'a> {
         self.origin().is_replayed()
     }
 
-    /// Refuses what would go beyond the server's `maxmemory`. The engine itself only looks before a
-    /// command, not at what the command is about to take.
+    /// Refuses what would go beyond the server's `maxmemory`, or does not fit into the machine. The
+    /// engine itself only looks before a command, not at what the command is about to take; and systems
+    /// promise memory that they do not have.
     pub fn make_room(&self, bytes: u64) -> Result<(), Refusal> {
         // SAFETY: the section name is a C string; the data is freed below, and only read between.
-        let (limit, used) = unsafe {
+        let (limit, used, machine) = unsafe {
             let info = api::GetServerInfo(self.ctx, c"memory".as_ptr());
             let read = |field: &CStr| {
                 let mut error = 0;
                 let value = api::ServerInfoGetFieldUnsigned(info, field.as_ptr(), &mut error);
                 if error == 0 { value } else { 0 }
             };
-            let found = (read(c"maxmemory"), read(c"used_memory"));
+            let found = (read(c"maxmemory"), read(c"used_memory"), read(c"total_system_memory"));
             api::FreeServerInfo(self.ctx, info);
             found
         };
@@ -142,6 +143,11 @@ impl<'a> Call<'a> {
         let used = if self.may_evict() { 0 } else { used };
         if limit > 0 && used.saturating_add(bytes) > limit {
             return Err(Refusal::OUT_OF_MEMORY);
+        }
+        if machine > 0 && bytes > machine {
+            return Err(Refusal::new(format_args!(
+                "a key would take {bytes} bytes of memory; this machine has {machine}"
+            )));
         }
         Ok(())
     }

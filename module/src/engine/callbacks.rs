@@ -9,6 +9,7 @@ use std::ptr::null_mut;
 use std::slice;
 use std::sync::atomic::Ordering;
 
+use super::allocator;
 use super::api;
 use super::call::Call;
 use super::ready;
@@ -49,6 +50,7 @@ pub unsafe extern "C" fn RedisModule_OnLoad(
         if api::load(ctx).is_err() {
             return ERR;
         }
+        allocator::begin();
         fence(ERR, || match load(ctx, count) {
             Ok(()) => OK,
             Err(problem) => {

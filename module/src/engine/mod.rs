@@ -23,6 +23,7 @@ mod reply;
 mod streams;
 
 pub use ahead::{Ahead, Guessable};
+pub use allocator::rounding;
 pub use call::{Access, Call, Items, Origin, now};
 pub use ready::rehearsed;
 pub use register::{Entry, command};

@@ -87,6 +87,7 @@ interface! {
         fn Calloc(count: usize, bytes: usize) -> *mut c_void;
         fn Realloc(block: *mut c_void, bytes: usize) -> *mut c_void;
         fn Free(block: *mut c_void);
+        fn MallocSize(block: *mut c_void) -> usize;
         fn DefragAlloc(ctx: *mut DefragCtx, block: *mut c_void) -> *mut c_void;
 
         // What the engine is told when the module loads.
