@@ -99,16 +99,24 @@ impl Text {
 }
 
 /// What a key is that `LATELY.ADD` creates, and what `LATELY.RESERVE` takes for what it is not told:
-/// the words of `LATELY.RESERVE`.
+/// the words of `LATELY.RESERVE`; or [`NONE`].
 pub static DEFAULT: Text = Text::new(c"default", c"LAST 100000 ERROR 0.001", |words| {
+    if words.eq_ignore_ascii_case(NONE) {
+        return Ok(());
+    }
     let words: Vec<&[u8]> = words.split_ascii_whitespace().map(str::as_bytes).collect();
     let wish = Wish::parse(&words)?;
     if wish.window.is_none() || wish.limit.is_none() {
-        return Err(Refusal::new("give a window (LAST, WITHIN, EVER) and ERROR or MEMORY"));
+        return Err(Refusal::new(
+            "give a window (LAST, WITHIN, EVER) and ERROR or MEMORY; or none",
+        ));
     }
     wish.goal()?.plans()?;
     Ok(())
 });
+
+/// The default of those who want no key that nobody reserved.
+pub const NONE: &str = "none";
 
 /// The error of filters that `BF.ADD` creates.
 pub static BLOOM_ERROR_RATE: Text = Text::new(c"bloom-error-rate", c"0.01", |rate| {
@@ -116,8 +124,8 @@ pub static BLOOM_ERROR_RATE: Text = Text::new(c"bloom-error-rate", c"0.01", |rat
     Ok(())
 });
 
-/// The most bytes one key may take; 0 for any.
-pub static MAX_KEY_BYTES: Number = Number::new(c"max-key-bytes", 1 << 30, (0, i64::MAX), true);
+/// The most bytes one key may take; 0 for as many as `maxmemory` lets it.
+pub static MAX_KEY_BYTES: Number = Number::new(c"max-key-bytes", 0, (0, i64::MAX), true);
 
 /// How many milliseconds ahead of the server's clock a moment is believed; 0 for as many as the window
 /// has, or an hour if that is more.

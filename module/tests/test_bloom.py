@@ -90,6 +90,10 @@ def test_refusals(server, bf):
     assert server("EXISTS", "new") == 0
 
 
+def test_what_other_modules_take_is_not_too_large(server, bf):
+    assert bf.create("large", 0.000001, 300_000_000)
+
+
 def test_a_filter_that_must_not_grow(server, bf):
     bf.create("fixed", 0.001, 3, noScale=True)
     answers = bf.madd("fixed", "a", "b", "a", "c", "d", "e")

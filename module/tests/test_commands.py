@@ -161,7 +161,7 @@ def test_refusals_say_what_to_do(server):
     assert "already exists" in refused(server, "LATELY.RESERVE", "k", "LAST", 5)
     assert "already exists" in refused(server, "LATELY.RESERVE", "text", "LAST", 5)
     assert "from 1 to 2^48" in refused(server, "LATELY.RESERVE", "n", "LAST", 10**16)
-    assert "max-key-bytes" in refused(server, "LATELY.RESERVE", "n", "LAST", 10**13)
+    assert "this machine has" in refused(server, "LATELY.RESERVE", "n", "LAST", 10**13)
     assert "unknown option" in refused(server, "LATELY.RESERVE", "n", "FIRST", 5)
     assert "choose one of" in refused(server, "LATELY.RESERVE", "n", "STRUCTURE", "none")
     assert "needs a value" in refused(server, "LATELY.RESERVE", "n", "LAST")
@@ -180,7 +180,8 @@ def test_plan_prices_structures_and_promises(server):
     assert plans[0][b"bytes"] <= 1e6 * 36 / 8
     server("LATELY.RESERVE", "k", "LAST", "1e6", "ERROR", "0.1%")
     assert server("LATELY.INFO", "k", "structure") == plans[0][b"structure"]
-    assert abs(server("MEMORY", "USAGE", "k") - plans[0][b"bytes"]) < 1000
+    # Allocators round up.
+    assert 1 <= server("MEMORY", "USAGE", "k") / plans[0][b"bytes"] < 1.25
 
 
 def test_resp3_has_maps_and_numbers(server):

@@ -16,7 +16,7 @@ WORDS = [
     "EXPANSION", "double-buffer", "compact-short-hash", "bytes", "SIZE", "AT", "00" * 16,
 ]  # fmt: skip
 COMMANDS = [
-    "LATELY.RESERVE", "LATELY.ADD", "LATELY.ADDAT", "LATELY.ADDNX", "LATELY.ADDNXAT", "LATELY.SEEN",
+    "LATELY.RESERVE", "LATELY.ADD", "LATELY.INSERT", "LATELY.ADDAT", "LATELY.ADDNX", "LATELY.ADDNXAT", "LATELY.SEEN",
     "LATELY.SEENAT", "LATELY.COUNT", "LATELY.COUNTAT", "LATELY.INCRBY", "LATELY.INCRBYAT",
     "LATELY.ADDHASHES", "LATELY.TURNBACK", "LATELY.MERGE", "LATELY.CARD", "LATELY.INFO", "LATELY.DUMP", "LATELY.LOAD", "LATELY.PLAN", "LATELY.HELP",
     "BF.RESERVE", "BF.ADD", "BF.MADD", "BF.INSERT", "BF.EXISTS", "BF.MEXISTS", "BF.CARD", "BF.INFO",
@@ -80,4 +80,4 @@ def test_ten_thousand_hostile_commands(server):
     digest = server.digest()
     server("DEBUG", "RELOAD")
     assert server.digest() == digest
-    server("CONFIG", "SET", "lately.max-key-bytes", "1gb")
+    server("CONFIG", "SET", "lately.max-key-bytes", 0)

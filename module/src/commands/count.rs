@@ -4,7 +4,7 @@ use lately::Window;
 
 use super::Command;
 use super::add::MOMENT;
-use super::reserve::{change_or_create, default_wish};
+use super::reserve::{change_or_create, unreserved_wish};
 use crate::args::{self, When};
 use crate::docs::{Arg, Doc, Effect, Keys, Kind};
 use crate::engine::{Access, Call, Refusal, Reply};
@@ -130,7 +130,7 @@ fn increase(
 /// A counter for ever, at the default error, for as many items as the default window has: a counter
 /// has to know about how many to expect.
 fn counter_for_ever() -> Result<Wish, Refusal> {
-    let default = default_wish()?;
+    let default = unreserved_wish()?;
     let capacity = default.capacity.or(match default.window {
         Some(Window::Last(n)) => Some(n),
         _ => Some(100_000),

@@ -35,6 +35,7 @@ pub static LATELY: &[Entry] = &[
     command::<add::AddAt>(),
     command::<add::AddNx>(),
     command::<add::AddNxAt>(),
+    command::<add::Insert>(),
     command::<hashes::AddHashes>(),
     command::<seen::Seen>(),
     command::<seen::SeenAt>(),

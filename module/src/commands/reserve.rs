@@ -33,11 +33,27 @@ impl Command for Reserve {
     }
 }
 
-/// What a key is that nobody described.
+/// What a key is of which nobody said more: nothing, where there is no default.
 pub fn default_wish() -> Result<Wish, Refusal> {
     let words = config::DEFAULT.get();
+    if words.eq_ignore_ascii_case(config::NONE) {
+        return Ok(Wish::default());
+    }
     Wish::parse(&words.split_ascii_whitespace().map(str::as_bytes).collect::<Vec<_>>())
 }
+
+/// What a key is that nobody reserved.
+pub fn unreserved_wish() -> Result<Wish, Refusal> {
+    let wish = default_wish()?;
+    if wish.window.is_none() {
+        return Err(NOT_RESERVED);
+    }
+    Ok(wish)
+}
+
+/// The refusal of commands that would have to make a key, and must not.
+pub const NOT_RESERVED: Refusal =
+    Refusal::coded("ERR no such key; make it with LATELY.RESERVE, which says what to remember");
 
 /// Lets `change` change the filter of the key that word 1 names; makes it first, as `wish` says, if
 /// there is none.
