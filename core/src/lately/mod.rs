@@ -20,6 +20,8 @@
 
 mod builder;
 mod counter;
+#[cfg(feature = "serde")]
+mod serde;
 mod shared;
 mod timed;
 mod untimed;
