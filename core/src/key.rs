@@ -242,7 +242,8 @@ mod tests {
         assert_eq!(of(b"lately"), expected);
         assert_eq!(of(&b"lately"[..]), expected);
         assert_eq!(of(b"lately".to_vec()), expected);
-        assert_eq!(of(&&"lately"), expected);
+        let (once, twice) = (&"lately", &&"lately");
+        assert_eq!((of(once), of(twice)), (expected, expected));
     }
 
     #[test]

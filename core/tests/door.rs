@@ -15,7 +15,7 @@ fn one_liners() -> Result<(), Error> {
     assert!(seen.insert(42_u64));
     assert!(seen.insert("text"));
     assert!(seen.insert(String::from("owned")));
-    assert!(seen.insert(&vec![1_u8, 2, 3]));
+    assert!(seen.insert(vec![1_u8, 2, 3]));
     assert!(seen.insert(("tenant", 7)));
     assert!(seen.insert(Structural(&[Some(1.5_f64.to_bits())])));
     assert!(seen.insert(Hashed(0x0123_4567_89ab_cdef)));
