@@ -1,5 +1,7 @@
 //! Decides which records are new.
 
+use std::ops::Range;
+
 use lately::{Filter, Time, Untyped};
 
 use crate::input::Records;
@@ -46,9 +48,43 @@ impl Judge {
         Self { seen, repeats, latest, late: 0, new: Vec::new() }
     }
 
-    /// One verdict per record to judge: whether it was not seen in the window.
-    pub(crate) fn judge(&mut self, records: &Records, now: Time) -> anyhow::Result<&[bool]> {
-        let (hashes, times) = (records.hashes(), records.times());
+    /// How many records may be judged before they are printed.
+    pub(crate) fn together(&self) -> usize {
+        match &self.seen {
+            Seen::Here(_) => usize::MAX,
+            #[cfg(feature = "redis")]
+            Seen::There(remote) => remote.together(),
+        }
+    }
+
+    /// Whether what was judged must be printed before more is.
+    pub(crate) fn waits(&self) -> bool {
+        match &self.seen {
+            Seen::Here(_) => false,
+            #[cfg(feature = "redis")]
+            Seen::There(remote) => remote.owes(),
+        }
+    }
+
+    /// Remembers what was printed, if that is not done yet.
+    pub(crate) fn settle(&mut self) -> anyhow::Result<()> {
+        match &mut self.seen {
+            Seen::Here(_) => Ok(()),
+            #[cfg(feature = "redis")]
+            Seen::There(remote) => remote.settle(),
+        }
+    }
+
+    /// One verdict per record to judge among those of a range: whether it was not seen in the window.
+    pub(crate) fn judge(
+        &mut self,
+        records: &Records,
+        range: Range<usize>,
+        now: Time,
+    ) -> anyhow::Result<&[bool]> {
+        let judged = records.judged(range);
+        let hashes = &records.hashes()[judged.clone()];
+        let times = records.times().get(judged).unwrap_or_default();
         for &time in times {
             self.late += u64::from(time < self.latest);
             self.latest = self.latest.max(time);

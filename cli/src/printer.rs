@@ -1,6 +1,7 @@
 //! Which records are printed, and how.
 
 use std::io::Write;
+use std::ops::Range;
 
 use anyhow::bail;
 use memchr::memrchr;
@@ -59,16 +60,18 @@ impl Printer {
         Self { output, show, missing, pace, header_shown: false, marked: Vec::new(), shown: 0 }
     }
 
-    /// Prints and counts the records of a chunk. `new` has a verdict for each that was judged.
+    /// Prints and counts some records of a chunk. `new` has a verdict for each that was judged.
     pub(crate) fn print(
         &mut self,
         chunk: &Chunk,
+        range: Range<usize>,
         new: &[bool],
         counts: &mut Counts,
     ) -> anyhow::Result<()> {
         let mut piece = 0..0;
         let mut duplicates = 0;
-        for (record, verdict) in chunk.records.ranges().zip(verdicts(&chunk.records, new)) {
+        let records = chunk.records.ranges().skip(range.start);
+        for (record, verdict) in records.zip(verdicts(&chunk.records, range, new)) {
             duplicates += u64::from(verdict == Verdict::Duplicate);
             if let Verdict::Aside(aside) = verdict {
                 counts.put_aside(aside);
@@ -135,11 +138,17 @@ impl Printer {
     }
 }
 
-/// One per record, in order.
-fn verdicts<'a>(records: &'a Records, new: &'a [bool]) -> impl Iterator<Item = Verdict> + 'a {
-    let mut asides = records.asides().iter().peekable();
+/// One per record of a range, in order.
+fn verdicts<'a>(
+    records: &'a Records,
+    range: Range<usize>,
+    new: &'a [bool],
+) -> impl Iterator<Item = Verdict> + 'a {
+    let asides = records.asides();
+    let before = asides.partition_point(|&(index, _)| index < range.start);
+    let mut asides = asides[before..].iter().peekable();
     let mut new = new.iter();
-    (0..records.len()).map(move |index| {
+    range.map(move |index| {
         if let Some((_, aside)) = asides.next_if(|(at, _)| *at == index) {
             return Verdict::Aside(*aside);
         }

@@ -284,6 +284,17 @@ fn keys_that_left_the_window_are_not_listed() {
     assert_eq!(listed, (199_989..200_000).collect::<Vec<_>>());
 }
 
+/// Keys of 400 MB pass a window of 2 MB, in less memory than they would need.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_follows_the_window() {
+    let script = "seq 200000 | awk '{ printf \"%02000d\\n\", $1 }' |
+        (ulimit -v 400000; exec \"$0\" count --last 1000)";
+    let mut command = Command::new("sh");
+    let listed = run(command.args(["-c", script, env!("CARGO_BIN_EXE_lately")]), b"").text();
+    assert_eq!(listed.lines().count(), 1000);
+}
+
 /// Files that are followed never end by themselves: asked to end, it prints what it counted, and
 /// then it dies of the signal.
 #[cfg(target_os = "linux")]

@@ -177,7 +177,17 @@ impl Stored {
         ahead: Option<Ahead>,
         now: Time,
     ) -> Answers {
-        let mut hashes = items.map(|item| self.hashing.hash(item));
+        self.seen_hashes(items.map(|item| self.hashing.hash(item)), ahead, now)
+    }
+
+    /// Whether each item is in the window, by its hash.
+    #[inline(always)]
+    pub fn seen_hashes(
+        &self,
+        mut hashes: impl ExactSizeIterator<Item = u64>,
+        ahead: Option<Ahead>,
+        now: Time,
+    ) -> Answers {
         if let Some(hash) = self.only_hash(&mut hashes, ahead) {
             metrics::ASKED.add_alone(1);
             return self.filter.contains_hash(hash, now).into();

@@ -1,10 +1,13 @@
 """`lately dedup --redis`: the command with a filter that many share."""
 
+import array
+import fcntl
 import os
 import pathlib
 import random
 import signal
 import subprocess
+import termios
 import threading
 import time
 
@@ -52,7 +55,7 @@ def test_first_occurrences_pass(server):
 
 
 def test_the_same_verdicts_as_without_a_server(server, tmp_path):
-    """Same structure, same seed, same mistakes."""
+    """Same structure, same seed, same mistakes, if records are marked one by one as they come."""
     text = lines(2, 50_000, 30_000)
     file = tmp_path / "lines"
     file.write_bytes(text)
@@ -64,9 +67,114 @@ def test_the_same_verdicts_as_without_a_server(server, tmp_path):
         here = subprocess.run(
             [COMMAND, "dedup", *options, str(file)], capture_output=True, check=True
         )
-        there, err, code = dedup(url(server), *options, str(file))
+        there, err, code = dedup(url(server), *options, "--deliver", "at-most-once", str(file))
         assert (err, code) == ("", 0)
         assert there == here.stdout
+
+
+@pytest.mark.parametrize("deliver", ["at-least-once", "at-most-once"])
+@pytest.mark.parametrize("repeats", ["--refresh", "--no-refresh"])
+def test_windows_are_kept_however_it_is_delivered(server, deliver, repeats):
+    """Known while it is among the last n; new when so many more came between that no slack explains it."""
+    window = 300
+    slack = 150 if deliver == "at-least-once" and repeats == "--refresh" else 0
+    draw = random.Random(10)
+    numbers = [draw.choice([draw.randrange(200), draw.randrange(2000)]) for _ in range(30_000)]
+    text = b"".join(b"%d\n" % number for number in numbers)
+    options = ["--last", str(window), "--structure", "exact-window", "--deliver", deliver]
+    out, err, code = dedup(url(server), *options, repeats, input=text)
+    assert (err, code) == ("", 0)
+    printed = iter(out.splitlines())
+    expected = next(printed)
+    begun = {}
+    for place, number in enumerate(numbers):
+        distance = place - begun.get(number, -(10**9))
+        new = expected is not None and int(expected) == number and distance > window
+        if new:
+            expected = next(printed, None)
+        else:
+            assert distance <= window + slack, f"{number} came {distance} records before"
+        if new or repeats == "--refresh":
+            begun[number] = place
+    assert expected is None, "everything that was printed was new"
+
+
+def unread(pipe):
+    waiting = array.array("i", [0])
+    fcntl.ioctl(pipe.fileno(), termios.FIONREAD, waiting)
+    return waiting[0]
+
+
+@pytest.mark.parametrize("deliver", [None, "at-least-once", "at-most-once"])
+def test_a_killed_worker(server, tmp_path, deliver):
+    """Killed when it cannot print what it judged: then nothing is lost, unless that is asked for."""
+    total = 100_000
+    file = tmp_path / "lines"
+    file.write_bytes(b"".join(b"line %d\n" % n for n in range(total)))
+    options = ["--last", "1M", "--error", "1e-9", *(["--deliver", deliver] if deliver else [])]
+    command = [COMMAND, "dedup", "--redis", url(server), *options, str(file)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, bufsize=0) as process:
+        printed = b""
+        while len(printed) < 600_000:
+            printed += process.stdout.read(10_000)
+        wait_for(lambda: unread(process.stdout) > 50_000)
+        process.kill()
+        while piece := process.stdout.read(100_000):
+            printed += piece
+    # A line that was cut off is not whole for anybody.
+    before = set(printed[: printed.rindex(b"\n") + 1].splitlines())
+    out, err, code = dedup(url(server), *options, str(file))
+    assert (err, code) == ("", 0)
+    after = set(out.splitlines())
+    lost = set(file.read_bytes().splitlines()) - before - after
+    assert len(after) < total, "what was marked is remembered"
+    if deliver == "at-most-once":
+        assert lost and not before & after
+    else:
+        assert not lost
+    # And now all of it is.
+    assert dedup(url(server), *options, str(file)) == (b"", "", 0)
+
+
+@pytest.mark.parametrize("deliver", ["at-least-once", "at-most-once"])
+def test_a_worker_that_is_asked_to_end_loses_nothing(server, tmp_path, deliver):
+    """What it took from the pipe is printed and marked."""
+    options = ["--last", "1M", "--error", "1e-9", "--deliver", deliver]
+    command = [COMMAND, "dedup", "--redis", url(server), *options]
+    reader, writer = os.pipe()
+    process = subprocess.Popen(command, stdin=reader, stdout=subprocess.PIPE)
+    ended = threading.Event()
+    written = []
+
+    def write():
+        number = 0
+        while not ended.is_set():
+            piece = b"".join(b"line %d\n" % n for n in range(number, number + 1000))
+            number += 1000
+            written.append(piece)
+            view = memoryview(piece)
+            while view:
+                view = view[os.write(writer, view) :]
+        os.close(writer)
+
+    printed = []
+    threads = [threading.Thread(target=write)]
+    threads.append(threading.Thread(target=lambda: printed.extend(process.stdout)))
+    for thread in threads:
+        thread.start()
+    wait_for(lambda: len(printed) > 50_000)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait() == -signal.SIGTERM
+    ended.set()
+    left = b""
+    with open(reader, "rb") as rest:
+        left = rest.read()
+    for thread in threads:
+        thread.join()
+    everything = b"".join(written)
+    taken = everything[: len(everything) - len(left)]
+    assert everything.endswith(left) and b"".join(printed) == taken
+    assert dedup(url(server), *options, input=taken) == (b"", "", 0)
 
 
 def test_another_database_and_a_password(start):
@@ -92,6 +200,8 @@ def test_complaints(server):
         (url(server, "other"), ["--last", "10"], "another extent"),
         (url(server), ["--state", "file"], "cannot be used with"),
         (url(server), ["--shards", "0"], "0 is not in 1..=4096"),
+        (url(server), ["--deliver", "twice"], "at-least-once, at-most-once"),
+        (url(server), ["--count"], "cannot be used with"),
     ]:
         _, err, code = dedup(address, *(options or ["--last", "10"]))
         assert code == 2 and words in err and err.count("\n") == 1, err
@@ -105,6 +215,7 @@ def test_sharded_over_a_cluster(engine):
         text = lines(4, 60_000, 20_000)
         address = url(cluster.nodes[0], "seen")
         options = ["--last", "200k", "--error", "1e-9", "--shards", "12", "--stats"]
+        options += ["--deliver", "at-most-once"]  # No worker prints what another does.
         out, err, code = dedup(address, *options, input=text)
         assert (out, code) == (first_occurrences(text), 0), err
         spread = [node.client.dbsize() for node in cluster.nodes]

@@ -98,6 +98,7 @@ def test_hashes_are_items_hashed_by_the_client(server, wish):
     if "KEYED" in wish:
         reserve(server, "k", wish)
         assert "keyed" in refused(server, "LATELY.ADDHASHES", "k", bytes(8))
+        assert "keyed" in refused(server, "LATELY.SEENHASHES", "k", bytes(8))
         return
     reserve(server, "k", wish, "SEED", 0)
     assert server("LATELY.INFO", "k", "seed") == b"0"
@@ -105,6 +106,14 @@ def test_hashes_are_items_hashed_by_the_client(server, wish):
     others = b"".join(hash.to_bytes(8, "big") for hash in range(1, 100))
     assert server("LATELY.ADDHASHES", "k", nothing + others + nothing) == b"1" * 100 + b"0"
     assert server("LATELY.SEEN", "k", "") == [1]
+    unknown = b"unknown!"
+    assert server("LATELY.SEENHASHES", "k", unknown + nothing + others) == b"0" + b"1" * 100
+    assert server("LATELY.SEENHASHES", "k", unknown) == b"0", "asking changes nothing"
+    assert server("LATELY.SEENHASHES", "k", nothing, "at", server("TIME")[0] * 1000) == b"1"
+    assert server("LATELY.SEENHASHES", "k", b"") == b""
+    assert "8 bytes" in refused(server, "LATELY.SEENHASHES", "k", b"1234567")
+    assert "no such key" in refused(server, "LATELY.SEENHASHES", "missing", nothing)
+    assert "wrong number" in refused(server, "LATELY.SEENHASHES", "k", nothing, "NX")
     assert server("LATELY.ADDHASHES", "k", nothing, "NX", "AT", 5) == b"0"
     assert server("LATELY.ADDHASHES", "k", b"") == b""
     assert "8 bytes" in refused(server, "LATELY.ADDHASHES", "k", b"1234567")

@@ -8,7 +8,7 @@ use lately::plan::Goal;
 use lately::{Seed, Span};
 
 use crate::judge::{Repeats, Seen};
-use crate::remote::{Address, Remote, Request, Shards};
+use crate::remote::{Address, Delivery, Remote, Request, Shards};
 
 #[derive(Debug, Args)]
 pub(crate) struct Shared {
@@ -26,8 +26,15 @@ pub(crate) struct Shared {
     #[arg(hide_short_help = true)]
     shards: u32,
 
-    /// How long to try to reach a server that was lost. Records whose answers were lost with it are
-    /// printed, repeats or not: they may come twice, but none is lost
+    /// What becomes of records when a worker is killed, or when they come to two workers at once.
+    /// At least once: a record is printed, and then marked as seen in the server. At most once: the
+    /// other way round, so that workers never print the same record
+    #[arg(long, value_name = "HOW", help_heading = "Shared filter", requires = "address")]
+    #[arg(default_value = "at-least-once")]
+    deliver: Delivery,
+
+    /// How long to try to reach a server that was lost. No record is lost with it; some may come
+    /// twice
     #[arg(long, value_name = "SPAN", help_heading = "Shared filter", requires = "address")]
     #[arg(default_value = "1m")]
     #[arg(hide_short_help = true)]
@@ -53,7 +60,9 @@ impl Shared {
         let address: &Address = &address.parse().map_err(|why| anyhow!("--redis: {why}"))?;
         let shards = Shards(self.shards);
         let patience = Duration::from_millis(self.patience.millis());
-        let request = Request { address, shards, patience, goal, structure, seed, repeats };
+        let delivery = self.deliver;
+        let request =
+            Request { address, shards, patience, goal, structure, seed, repeats, delivery };
         Remote::open(&request).map(|remote| Some(Seen::There(Box::new(remote))))
     }
 }

@@ -19,6 +19,10 @@ pub(crate) struct Shared {
     #[arg(long, value_name = "N", hide = true, requires = "address")]
     shards: Option<String>,
 
+    /// Whether records are printed or marked first
+    #[arg(long, value_name = "HOW", hide = true, requires = "address")]
+    deliver: Option<String>,
+
     /// How long to try to reach a server that was lost
     #[arg(long, value_name = "SPAN", hide = true, requires = "address")]
     patience: Option<String>,

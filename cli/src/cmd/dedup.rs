@@ -174,6 +174,7 @@ impl Session {
             let mut event = stream.ready();
             if event.is_none() {
                 self.printer.flush()?;
+                self.judge.settle()?;
                 event = stream.wait(self.checkpoints.as_ref().map(|checkpoints| checkpoints.due));
             }
             match event {
@@ -195,18 +196,29 @@ impl Session {
         }
     }
 
+    /// Judges and prints the records of a chunk, as many at a time as the filter allows.
     fn take(&mut self, chunk: &Chunk) -> anyhow::Result<()> {
-        let new = self.judge.judge(&chunk.records, chunk.now)?;
         self.counts.bytes += chunk.length() as u64;
         self.unjudged.look_at(chunk);
-        let printed = self.printer.print(chunk, new, &mut self.counts);
-        self.counts.late = self.judge.late();
-        printed
+        let (all, together) = (chunk.records.len(), self.judge.together());
+        let mut end = 0;
+        while end < all {
+            let range = end..all.min(end.saturating_add(together));
+            end = range.end;
+            let new = self.judge.judge(&chunk.records, range.clone(), chunk.now)?;
+            self.printer.print(chunk, range, new, &mut self.counts)?;
+            self.counts.late = self.judge.late();
+            if self.judge.waits() {
+                self.printer.flush()?;
+            }
+        }
+        Ok(())
     }
 
     /// Prints what is held back, then saves the state if there is anything new in it.
     fn checkpoint(&mut self) -> anyhow::Result<()> {
         self.printer.flush()?;
+        self.judge.settle()?;
         let Some(checkpoints) = &mut self.checkpoints else { return Ok(()) };
         let judged = self.counts.judged();
         if judged > checkpoints.saved || !checkpoints.state.path().exists() {

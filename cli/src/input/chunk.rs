@@ -152,6 +152,12 @@ impl Records {
         &self.asides
     }
 
+    /// Which of the records to judge are among those of a range.
+    pub(crate) fn judged(&self, range: Range<usize>) -> Range<usize> {
+        let judged = |end| end - self.asides.partition_point(|&(index, _)| index < end);
+        judged(range.start)..judged(range.end)
+    }
+
     /// Where each record is.
     pub(crate) fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
         let mut start = 0;

@@ -62,10 +62,16 @@ pub(crate) struct Csv {
     hasher: Hasher,
 }
 
-/// The names of the columns in the first of all files, and that file. Where rows of several files go
-/// under one header, it must be the header of all.
+/// The header of the first of all files, once it is read. Where rows of several files go under one, it
+/// must be the header of all.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct FirstHeader(Arc<OnceLock<(Arc<str>, Vec<Vec<u8>>)>>);
+pub(crate) struct FirstHeader(Arc<OnceLock<Header>>);
+
+#[derive(Debug)]
+struct Header {
+    file: Arc<str>,
+    names: Vec<Vec<u8>>,
+}
 
 /// Fields of the current row without quotes, one after the other.
 struct Row {
@@ -136,15 +142,16 @@ impl Csv {
     /// Compares the names in the current row with those of the first file.
     fn check_header(&self, origin: &Arc<str>) -> anyhow::Result<()> {
         let Some(first) = &self.first else { return Ok(()) };
-        let own = || (Arc::clone(origin), self.row.fields().map(<[u8]>::to_vec).collect());
-        let (name, header) = first.0.get_or_init(own);
-        if !self.row.fields().eq(header.iter().map(Vec::as_slice)) {
-            let names = header.iter().map(|name| String::from_utf8_lossy(name));
-            let names = names.collect::<Vec<_>>().join(", ");
+        let names = || self.row.fields().map(<[u8]>::to_vec).collect();
+        let Header { file, names } =
+            first.0.get_or_init(|| Header { file: Arc::clone(origin), names: names() });
+        if !self.row.fields().eq(names.iter().map(Vec::as_slice)) {
+            let names: Vec<_> = names.iter().map(|name| String::from_utf8_lossy(name)).collect();
             bail!(
-                "the columns are {}, but those of {name} are {names}, and rows of both cannot be \
+                "the columns are {}, but those of {file} are {}, and rows of both cannot be \
                  under one header; read such files one by one",
-                self.row
+                self.row,
+                names.join(", ")
             );
         }
         Ok(())

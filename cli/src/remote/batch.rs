@@ -20,12 +20,12 @@ pub(crate) fn resolve(
     times: &[Time],
     new: &mut [bool],
 ) {
-    // Where the window of a key began: after how many insertions into its shard, and when.
+    // Where the window of a key began: after how many records of its shard, and when.
     let mut begun: HashMap<u64, (u64, Time)> = HashMap::with_capacity(hashes.len());
-    let mut inserted = vec![0_u64; shards.0 as usize];
+    let mut counts = vec![0_u64; shards.0 as usize];
     let mut latest = Time::ZERO;
     for (place, (&hash, new)) in hashes.iter().zip(new).enumerate() {
-        let count = &mut inserted[shards.of(hash)];
+        let count = &mut counts[shards.of(hash)];
         // What is late happens with the latest.
         latest = latest.max(times.get(place).copied().unwrap_or_default());
         if let Some(&(before, moment)) = begun.get(&hash) {
@@ -37,8 +37,8 @@ pub(crate) fn resolve(
         }
         if *new || repeats == Repeats::Refresh {
             begun.insert(hash, (*count, latest));
-            *count += 1;
         }
+        *count += 1;
     }
 }
 
@@ -59,13 +59,12 @@ mod tests {
     #[test]
     fn repeats_within_a_batch() {
         let (yes, no) = (true, false);
-        let hashes = [1, 2, 1, 9, 9, 1, 3, 4, 2];
-        let ever = [yes, yes, no, no, no, no, yes, yes, no];
+        let hashes = [1, 2, 1, 9, 1, 3, 4, 2];
+        let ever = [yes, yes, no, no, no, yes, yes, no];
         assert_eq!(verdicts(Window::Ever, Repeats::Refresh, &hashes, &[]), ever);
-        // The last 2 of all records; the last 2 that were new.
-        let refreshed = [yes, yes, no, no, no, yes, yes, yes, yes];
+        let refreshed = [yes, yes, no, no, no, yes, yes, yes];
         assert_eq!(verdicts(Window::Last(2), Repeats::Refresh, &hashes, &[]), refreshed);
-        let left = [yes, yes, no, no, no, no, yes, yes, yes];
+        let left = [yes, yes, no, no, yes, yes, yes, yes];
         assert_eq!(verdicts(Window::Last(2), Repeats::Leave, &hashes, &[]), left);
         // Ten milliseconds; the fourth is late.
         let span = Window::Within(Span::from_millis(10));

@@ -3,11 +3,18 @@
 //!
 //! Items are hashed here, under the seed of the filter, and travel as eight bytes each.
 //!
-//! When a connection breaks before the answers arrive, the batch is sent again, and nobody knows
-//! whether its items were inserted by the first attempt: if so, they now look like repeats. All
-//! records of such a batch count as new, so that a record may come twice but none is lost.
+//! Whoever inserts an item before its record is printed loses the record when it is killed in between:
+//! to all others it is a repeat from then on. So there are two ways ([`Delivery`]). At least once: ask,
+//! print, then insert. The insertions of a batch travel with the questions of the next, so that it takes
+//! as many round trips. At most once: insert, and print what was new.
+//!
+//! When a connection breaks before the answers to insertions arrive, the batch is sent again, and nobody
+//! knows whether its items were inserted by the first attempt: if so, they now look like repeats. At most
+//! once nevertheless means that all records of such a batch count as new: then a record may come twice,
+//! but none is lost with a server.
 
 mod address;
+mod batch;
 mod link;
 
 pub(crate) use address::Address;
@@ -17,6 +24,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use clap::ValueEnum;
 use lately::plan::{Goal, Limit};
 use lately::{Seed, Slack, Time, Window};
 use redis::{Cmd, Value};
@@ -35,6 +43,16 @@ pub(crate) struct Request<'a> {
     pub(crate) structure: Option<&'a str>,
     pub(crate) seed: Seed,
     pub(crate) repeats: Repeats,
+    pub(crate) delivery: Delivery,
+}
+
+/// What happens to records of a worker that is killed, and to those that come to two workers at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Delivery {
+    /// None is lost; those that were just printed may come again
+    AtLeastOnce,
+    /// None comes twice; those that were just about to be printed are lost
+    AtMostOnce,
 }
 
 /// A filter behind a connection.
@@ -44,8 +62,11 @@ pub(crate) struct Remote {
     keys: Vec<String>,
     goal: Goal,
     repeats: Repeats,
+    delivery: Delivery,
     /// The verdicts on the current records.
     new: Vec<bool>,
+    /// Insertions of records that are about to be printed.
+    owed: Vec<Cmd>,
     /// Records that were taken for new because their answers were lost.
     uncertain: u64,
 }
@@ -68,31 +89,93 @@ impl Remote {
         for key in &keys {
             reserve(&mut link, key, request)?;
         }
-        let Request { shards, goal, repeats, .. } = *request;
-        Ok(Self { link, shards, keys, goal, repeats, new: Vec::new(), uncertain: 0 })
+        let Request { shards, goal, repeats, delivery, .. } = *request;
+        let (new, owed) = (Vec::new(), Vec::new());
+        Ok(Self { link, shards, keys, goal, repeats, delivery, new, owed, uncertain: 0 })
+    }
+
+    /// How many records may be judged before they are printed. Asked about all of them at once, the
+    /// filter does not know how many come between: a window by count gets longer by so many. If
+    /// repeats leave windows as they are, each must end where it ends, or the insertion of a record
+    /// that was taken for a repeat would begin another.
+    pub(crate) fn together(&self) -> usize {
+        let together = match (self.delivery, self.goal.window, self.goal.slack) {
+            (Delivery::AtMostOnce, ..) | (_, Window::Within(_) | Window::Ever, _) => u64::MAX,
+            (_, Window::Last(_), _) if self.repeats == Repeats::Leave => 1,
+            (_, Window::Last(n), Slack::Items(slack)) => slack.min(n / 2),
+            (_, Window::Last(n), _) => n / 2,
+        };
+        usize::try_from(together.max(1)).unwrap_or(usize::MAX)
+    }
+
+    /// Whether records must be printed before others are judged.
+    pub(crate) fn owes(&self) -> bool {
+        !self.owed.is_empty()
+    }
+
+    /// Inserts what was printed.
+    pub(crate) fn settle(&mut self) -> anyhow::Result<()> {
+        if self.owes() {
+            let owed = std::mem::take(&mut self.owed);
+            self.link.run::<Vec<u8>>(&owed)?;
+        }
+        Ok(())
     }
 
     /// One verdict per hash: whether it was not seen in the window. `times` is empty, or has a
-    /// moment for each.
+    /// moment for each. What was judged before must have been printed.
     pub(crate) fn judge(&mut self, hashes: &[u64], times: &[Time]) -> anyhow::Result<&[bool]> {
         self.new.clear();
         self.new.resize(hashes.len(), true);
-        let errands = self.errands(hashes, times);
-        let commands: Vec<Cmd> = errands.iter().map(|errand| self.command(errand)).collect();
-        let Answered { answers, certain } = self.link.run::<Vec<u8>>(&commands)?;
-        if !certain {
-            self.uncertain += hashes.len() as u64;
-            return Ok(&self.new);
+        let errands = self.errands(0..hashes.len(), hashes, times);
+        match self.delivery {
+            Delivery::AtMostOnce => self.insert(&errands)?,
+            Delivery::AtLeastOnce => {
+                self.ask(&errands)?;
+                let how = (self.goal.window, self.shards, self.repeats);
+                batch::resolve(how, hashes, times, &mut self.new);
+                // Every record is a place in a window by count; elsewhere it would only take time.
+                let counted = matches!(self.goal.window, Window::Last(_));
+                let all = counted || self.repeats == Repeats::Refresh;
+                let inserted = |&place: &usize| all || self.new[place];
+                let errands = self.errands((0..hashes.len()).filter(inserted), hashes, times);
+                self.owed = errands.iter().map(|errand| self.insertion(errand)).collect();
+            }
         }
+        Ok(&self.new)
+    }
+
+    /// Inserts, and learns what was new.
+    fn insert(&mut self, errands: &[Errand]) -> anyhow::Result<()> {
+        let commands: Vec<Cmd> = errands.iter().map(|errand| self.insertion(errand)).collect();
+        let Answered { answers, certain } = self.link.run::<Vec<u8>>(&commands)?;
+        if certain {
+            return self.take(errands, &answers, b'1');
+        }
+        self.uncertain += self.new.len() as u64;
+        Ok(())
+    }
+
+    /// Inserts what is owed, and asks what is not in the window.
+    fn ask(&mut self, errands: &[Errand]) -> anyhow::Result<()> {
+        let owed = self.owed.len();
+        let mut commands = std::mem::take(&mut self.owed);
+        commands.extend(errands.iter().map(|errand| self.question(errand)));
+        let Answered { answers, .. } = self.link.run::<Vec<u8>>(&commands)?;
+        self.take(errands, &answers[owed..], b'0')
+    }
+
+    /// Notes for which hashes the answer is the digit of what is new.
+    fn take(&mut self, errands: &[Errand], answers: &[Vec<u8>], new: u8) -> anyhow::Result<()> {
         for (errand, answer) in errands.iter().zip(answers) {
             if answer.len() != errand.places.len() {
                 bail!("a shard gave {} answers for {}", answer.len(), errand.places.len());
             }
-            for (&place, digit) in errand.places.iter().zip(answer) {
-                self.new[place] = digit == b'1';
+            for (&place, &digit) in errand.places.iter().zip(answer) {
+                self.new[place] = digit == new;
             }
         }
-        Ok(&self.new)
+        Ok(())
     }
 
     /// What the filter says of itself: all shards together.
@@ -125,10 +208,17 @@ impl Remote {
         Ok(about)
     }
 
-    fn errands(&self, hashes: &[u64], times: &[Time]) -> Vec<Errand> {
+    /// The hashes at some places, by shard and moment.
+    fn errands(
+        &self,
+        places: impl Iterator<Item = usize>,
+        hashes: &[u64],
+        times: &[Time],
+    ) -> Vec<Errand> {
         let mut errands: Vec<Errand> = Vec::new();
         let mut current: Vec<Option<usize>> = vec![None; self.keys.len()];
-        for (place, &hash) in hashes.iter().enumerate() {
+        for place in places {
+            let hash = hashes[place];
             let shard = self.shards.of(hash);
             let time = times.get(place).copied();
             let errand = match current[shard] {
@@ -144,14 +234,23 @@ impl Remote {
         errands
     }
 
-    fn command(&self, errand: &Errand) -> Cmd {
-        let mut command = redis::cmd("LATELY.ADDHASHES");
+    fn question(&self, errand: &Errand) -> Cmd {
+        self.command("LATELY.SEENHASHES", errand)
+    }
+
+    fn insertion(&self, errand: &Errand) -> Cmd {
+        let mut command = self.command("LATELY.ADDHASHES", errand);
+        if self.repeats == Repeats::Leave {
+            command.arg("NX");
+        }
+        command
+    }
+
+    fn command(&self, name: &str, errand: &Errand) -> Cmd {
+        let mut command = redis::cmd(name);
         command.arg(&self.keys[errand.shard]).arg(&errand.hashes);
         if let Some(time) = errand.time {
             command.arg("AT").arg(time.millis());
-        }
-        if self.repeats == Repeats::Leave {
-            command.arg("NX");
         }
         command
     }

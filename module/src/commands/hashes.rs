@@ -1,4 +1,4 @@
-//! `LATELY.ADDHASHES`: many items at once from clients that hash them themselves.
+//! `LATELY.ADDHASHES` and `LATELY.SEENHASHES`: many items at once from clients that hash them themselves.
 //!
 //! The hash of an item is XXH3 (64 bits) under the seed that `LATELY.INFO key seed` tells, eight bytes
 //! each in little-endian order, one after the other. Eight bytes instead of an item and one byte
@@ -9,14 +9,18 @@ use lately::Hashing;
 
 use super::Command;
 use super::info::NO_KEY;
+use crate::answers::Answers;
 use crate::args::{self, When};
 use crate::docs::{Arg, Doc, Effect, Keys, Kind};
 use crate::engine::{Access, Call, Refusal, Reply};
-use crate::object::Repeat;
+use crate::object::{Repeat, Stored};
 use crate::replicate;
 
 /// `LATELY.ADDHASHES key hashes [AT milliseconds] [NX]`
 pub struct AddHashes;
+
+/// `LATELY.SEENHASHES key hashes [AT milliseconds]`
+pub struct SeenHashes;
 
 impl Command for AddHashes {
     const DOC: Doc = Doc {
@@ -36,27 +40,72 @@ impl Command for AddHashes {
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
         let options = Options::parse(call)?;
-        let (hashes, rest) = call.word(2).as_chunks::<8>();
-        if !rest.is_empty() {
-            return Err(Refusal::new("hashes are 8 bytes each"));
-        }
+        let hashes = hashes(call.word(2))?;
         let origin = call.origin();
         let (answers, sent) = {
             let mut key = call.key(1, Access::Write);
             let stored = key.value()?.ok_or(NO_KEY)?.filter()?;
-            if matches!(stored.hashing, Hashing::Keyed(_)) {
-                return Err(Refusal::new("this filter is keyed: send the items themselves"));
-            }
+            refuse_secrets(stored)?;
             stored.check_growth(origin)?;
             let (time, sent) = replicate::moment(options.when, stored, origin)?;
-            let hashes = hashes.iter().map(|&hash| u64::from_le_bytes(hash));
             (stored.insert_hashes(hashes, None, time, options.repeat), sent)
         };
         replicate::hashes(call, sent);
         call.notify(c"lately.add");
-        let digit = |&new: &bool| if new { b'1' } else { b'0' };
-        Ok(Reply::Bytes(answers.as_slice().iter().map(digit).collect()))
+        Ok(digits(&answers))
     }
+}
+
+impl Command for SeenHashes {
+    const DOC: Doc = Doc {
+        name: c"LATELY.SEENHASHES",
+        summary: c"Says of items by their hashes, 8 bytes each, whether they are in the window",
+        complexity: c"O(N) where N is the number of hashes",
+        arity: -3,
+        effect: Effect::Read,
+        keys: Keys::First,
+        args: &[
+            Arg::key(),
+            Arg::new(c"hashes", Kind::Bytes),
+            Arg::new(c"milliseconds", Kind::Moment).after(c"AT").maybe(),
+        ],
+    };
+
+    fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
+        let mut words = call.items(3).iter();
+        let when = match (words.next(), words.next(), words.next()) {
+            (None, ..) => When::Now,
+            (Some(at), Some(moment), None) if at.eq_ignore_ascii_case(b"AT") => When::at(moment)?,
+            _ => return Err(args::wrong_number("lately.seenhashes")),
+        };
+        let hashes = hashes(call.word(2))?;
+        let mut key = call.key(1, Access::Read);
+        let stored = key.value()?.ok_or(NO_KEY)?.filter()?;
+        refuse_secrets(stored)?;
+        Ok(digits(&stored.seen_hashes(hashes, None, when.time(stored))))
+    }
+}
+
+/// The hashes in a word.
+fn hashes(word: &[u8]) -> Result<impl ExactSizeIterator<Item = u64>, Refusal> {
+    let (hashes, rest) = word.as_chunks::<8>();
+    if !rest.is_empty() {
+        return Err(Refusal::new("hashes are 8 bytes each"));
+    }
+    Ok(hashes.iter().map(|&hash| u64::from_le_bytes(hash)))
+}
+
+fn refuse_secrets(stored: &Stored) -> Result<(), Refusal> {
+    match stored.hashing {
+        Hashing::Keyed(_) => Err(Refusal::new("this filter is keyed: send the items themselves")),
+        Hashing::Fast(_) => Ok(()),
+    }
+}
+
+/// A digit for each answer.
+fn digits(answers: &Answers) -> Reply {
+    let digit = |&answer: &bool| if answer { b'1' } else { b'0' };
+    Reply::Bytes(answers.as_slice().iter().map(digit).collect())
 }
 
 struct Options {

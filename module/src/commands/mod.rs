@@ -37,6 +37,7 @@ pub static LATELY: &[Entry] = &[
     command::<add::AddNxAt>(),
     command::<add::Insert>(),
     command::<hashes::AddHashes>(),
+    command::<hashes::SeenHashes>(),
     command::<seen::Seen>(),
     command::<seen::SeenAt>(),
     command::<count::Count>(),
