@@ -1,13 +1,12 @@
 //! What happened, for people and for programs.
 
-use std::fmt::{self, Write as _};
-use std::io::{self, Write as _};
+use std::fmt::{self, Write};
 use std::time::{Duration, Instant};
 
-use lately::{Memory, Time, Untyped};
+use lately::{Memory, Untyped};
 use serde::Serialize;
 
-use crate::records::{Aside, moment_text};
+use crate::records::Aside;
 
 /// Counts of one run.
 #[derive(Debug)]
@@ -18,9 +17,8 @@ pub(crate) struct Counts {
     pub(crate) duplicates: u64,
     pub(crate) no_key: u64,
     pub(crate) no_time: u64,
-    /// Those whose time is not believed, and the first such time.
+    /// Those whose time is not believed.
     pub(crate) ahead: u64,
-    first_ahead: Option<Time>,
     pub(crate) malformed: u64,
     pub(crate) late: u64,
 }
@@ -35,7 +33,6 @@ impl Counts {
             no_key: 0,
             no_time: 0,
             ahead: 0,
-            first_ahead: None,
             malformed: 0,
             late: 0,
         }
@@ -47,10 +44,7 @@ impl Counts {
             Aside::Header | Aside::Cut => {}
             Aside::NoKey => self.no_key += 1,
             Aside::NoTime => self.no_time += 1,
-            Aside::Ahead(moment) => {
-                self.ahead += 1;
-                self.first_ahead.get_or_insert(moment);
-            }
+            Aside::Ahead(_) => self.ahead += 1,
             Aside::Malformed => self.malformed += 1,
         }
     }
@@ -63,23 +57,6 @@ impl Counts {
     /// Records without what it takes to judge them.
     pub(crate) fn missing(&self) -> u64 {
         self.no_key + self.no_time + self.ahead + self.malformed
-    }
-
-    /// Says on standard error what is probably wrong with the records, whether or not somebody asked.
-    pub(crate) fn warn(&self) {
-        let Some(first) = self.first_ahead else { return };
-        let records = match self.ahead {
-            1 => "1 record tells".to_owned(),
-            many => format!("{many} records tell"),
-        };
-        // Nobody may be there to read it.
-        let _ = writeln!(
-            io::stderr(),
-            "lately: {records} a time too far ahead of this machine's clock, the first {}; \
-             treated like records without a time (--missing); if it is right, allow it with \
-             --max-ahead",
-            moment_text(first)
-        );
     }
 
     /// Everything to tell at this moment.

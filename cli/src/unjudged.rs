@@ -7,10 +7,11 @@
 use std::io::{self, Write};
 
 use anyhow::bail;
+use lately::Time;
 use serde_json::Value;
 
 use crate::input::Chunk;
-use crate::records::{Aside, Recipe};
+use crate::records::{Aside, Recipe, moment_text};
 use crate::stats::grouped;
 
 /// Counts records with and without what it takes to judge them.
@@ -21,13 +22,17 @@ pub(crate) struct Unjudged {
     judged: u64,
     no_key: u64,
     no_time: u64,
+    /// Those whose time is not believed, and the first such time.
+    ahead: u64,
+    first_ahead: Option<Time>,
     /// The first that was not judged: which it is, and why.
     first: Option<String>,
 }
 
 impl Unjudged {
     pub(crate) fn new(recipe: &Recipe) -> Self {
-        Self { keys: recipe.to_string(), judged: 0, no_key: 0, no_time: 0, first: None }
+        let (keys, judged, no_key, no_time, ahead) = (recipe.to_string(), 0, 0, 0, 0);
+        Self { keys, judged, no_key, no_time, ahead, first_ahead: None, first: None }
     }
 
     /// Looks at the records of a chunk.
@@ -35,8 +40,12 @@ impl Unjudged {
         self.judged += chunk.records.hashes().len() as u64;
         for &(index, aside) in chunk.records.asides() {
             match aside {
-                // Times too far ahead are told apart.
-                Aside::Header | Aside::Cut | Aside::Ahead(_) => continue,
+                Aside::Header | Aside::Cut => continue,
+                Aside::Ahead(moment) => {
+                    self.ahead += 1;
+                    self.first_ahead.get_or_insert(moment);
+                    continue;
+                }
                 Aside::NoKey | Aside::Malformed => self.no_key += 1,
                 Aside::NoTime => self.no_time += 1,
             }
@@ -49,10 +58,20 @@ impl Unjudged {
         }
     }
 
-    /// Says something if most records could not be judged; an error if none could.
+    /// Says something if times were not believed, or if most records could not be judged; an error
+    /// if none could.
     pub(crate) fn tell(&self) -> anyhow::Result<()> {
         let missing = self.no_key + self.no_time;
-        let all = grouped(self.judged + missing);
+        let all = grouped(self.judged + missing + self.ahead);
+        if let Some(first) = self.first_ahead.filter(|_| self.judged + missing == 0) {
+            bail!(
+                "none of {all} records had a time that is believed: the first, {}, is too far ahead of \
+                 this machine's clock; --time-unit says what a number counts, --max-ahead how far ahead \
+                 is believed",
+                moment_text(first)
+            );
+        }
+        self.tell_of_times();
         let Some(first) = self.first.as_ref().filter(|_| missing > self.judged) else {
             return Ok(());
         };
@@ -72,6 +91,23 @@ impl Unjudged {
             grouped(missing)
         );
         Ok(())
+    }
+
+    /// Says something if times were not believed: few are enough to be told, whatever becomes of the
+    /// records.
+    pub(crate) fn tell_of_times(&self) {
+        let Some(first) = self.first_ahead else { return };
+        let records = match self.ahead {
+            1 => "1 record tells".to_owned(),
+            many => format!("{} records tell", grouped(many)),
+        };
+        // Nobody may be there to read it.
+        let _ = writeln!(
+            io::stderr(),
+            "lately: {records} a time too far ahead of this machine's clock, the first {}; treated \
+             like records without a time (--missing); if it is right, allow it with --max-ahead",
+            moment_text(first)
+        );
     }
 }
 

@@ -76,7 +76,13 @@ fn the_limit_can_be_set() {
         let twice = wrong.repeat(2);
         let flags = |most| [&FLAGS[..], &["--time-unit", "ms", "--max-ahead", most]].concat();
         assert_eq!(lately(&flags("any"), twice.as_bytes()).text(), wrong);
-        let (printed, _) = lately(&flags("1s"), twice.as_bytes()).ended(0);
+        // If none is believed, nothing was done of what was asked for.
+        let (printed, complaint) = lately(&flags("1s"), twice.as_bytes()).ended(2);
+        assert_eq!(printed, twice.as_bytes());
+        assert!(complaint.contains("none of 2 records had a time that is believed"), "{complaint}");
+        assert_eq!(complaint.lines().count(), 1, "{complaint}");
+        let flags = [&flags("1s")[..], &["--missing", "pass"]].concat();
+        let (printed, _) = lately(&flags, twice.as_bytes()).ended(0);
         assert_eq!(printed, twice.as_bytes());
     }
     let soon = wrong().pop().unwrap();

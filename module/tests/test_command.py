@@ -337,3 +337,20 @@ def test_files_of_the_command_become_keys_and_back(server, tmp_path):
     text = b"only there\n" + text + b"only here\n"
     run = subprocess.run([COMMAND, "dedup", *options], input=text, capture_output=True, check=True)
     assert run.stdout == b"only here\n"
+
+
+def test_times_too_far_ahead_end_no_run(server):
+    """What the command believes the server believes, though their clocks may differ."""
+    minute, now = 60_000, int(time.time() * 1000)
+    event = b'{"k":%d,"t":%d}\n'
+    right = [event % (k, now + k * minute) for k in range(0, 29)]
+    wrong = [event % (k, now + k * minute) for k in (31, 59, 61, 600_000)]
+    options = ["--within", "10m", "--key", "k", "--time-key", "t"]
+    out, err, code = dedup(url(server), *options, input=b"".join(right + wrong + right[-9:]))
+    assert (out, code) == (b"".join(right + wrong), 0)
+    assert err.startswith("lately: 4 records tell a time too far ahead of this machine's clock")
+    assert server.client.info("lately")["lately_refused_moments"] == 0
+    # Whoever wants more has to tell both.
+    out, err, code = dedup(url(server), *options, "--max-ahead", "any", input=wrong[-1])
+    assert (out, code) == (b"", 2)
+    assert "lately.max-ahead" in err

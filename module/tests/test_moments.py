@@ -35,6 +35,7 @@ def inserting(key, moment):
     return [
         ("LATELY.ADDAT", key, moment, "wrong"),
         ("LATELY.ADDNXAT", key, moment, "wrong", "wrong too"),
+        ("LATELY.INSERT", key, "AT", moment, "ITEMS", "wrong"),
         ("LATELY.ADDHASHES", key, b"8 bytes.", "AT", moment),
         ("LATELY.ADDHASHES", key, b"8 bytes.", "NX", "AT", moment),
     ]
@@ -48,7 +49,7 @@ def test_a_moment_too_far_ahead_is_refused_and_changes_nothing(server, wrong):
     for words in inserting("k", wrong):
         refusal = refused(server, *words)
         assert f"the moment {wrong} is " in refusal and "lately.max-ahead" in refusal
-    assert metric(server) == count + 4
+    assert metric(server) == count + 5
     assert server("LATELY.DUMP", "k") == before
     assert server("LATELY.CARD", "k") == 1
     # A thousand records after it pass, one in each window.

@@ -128,6 +128,10 @@ pub(crate) struct Watching {
 impl Watching {
     /// Says something of records without a key, unless it was said that they are left out.
     pub(crate) fn tell(&self, unjudged: &Unjudged) -> anyhow::Result<()> {
-        if self.missing == Some(Keyless::Skip) { Ok(()) } else { unjudged.tell() }
+        match self.missing {
+            Some(Keyless::Skip) => unjudged.tell_of_times(),
+            _ => unjudged.tell()?,
+        }
+        Ok(())
     }
 }

@@ -209,6 +209,11 @@ impl Dedup {
         }
     }
 
+    /// Whether the filter is in a server.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.shared.is_asked_for()
+    }
+
     /// Whether what is printed will not be printed by those who come later.
     pub(crate) fn remembers(&self) -> bool {
         (self.state.is_some() && !self.count) || self.shared.is_asked_for()

@@ -77,7 +77,8 @@ pub(crate) struct Timing {
     time_format: Option<String>,
 
     /// Believe no time that is further ahead of this machine's clock: such a record counts as one
-    /// without a time. `any` believes all [default: as long as the window, or 1h if that is more]
+    /// without a time. `any` believes all [default: as long as the window, or 1h if that is more;
+    /// half of that with --redis]
     #[arg(long, value_name = "SPAN", help_heading = "Time", value_parser = max_ahead)]
     #[arg(requires = "within", conflicts_with_all = ["last", "ever"])]
     #[arg(hide_short_help = true)]
@@ -132,6 +133,16 @@ impl Reading {
             Format::Csv { time, .. } => time.clone_from(time_column),
         }
         recipe
+    }
+}
+
+impl Reading {
+    /// How far ahead a time is believed that a server must believe, too: half as far as usual, since
+    /// its clock may differ and it ends the run if it does not.
+    pub(crate) fn shared_horizon(&self, window: Window) -> Horizon {
+        let usual = Horizon::of(window, None).limit();
+        let half = Span::from_millis(usual.millis() / 2);
+        Horizon::of(window, Some(self.timing.max_ahead.unwrap_or(half)))
     }
 }
 

@@ -52,7 +52,6 @@ pub(crate) fn run(request: &Count) -> anyhow::Result<Ended> {
             write_figures(path, &report.json()?)?;
         }
     }
-    counts.warn();
     request.watching.tell(&unjudged)?;
     let floor = tally.floor();
     if floor > request.above.unwrap_or(1) && found.len() < most {

@@ -54,8 +54,9 @@ fn print_new(request: &Dedup) -> anyhow::Result<Ended> {
     drop(progress);
     session.finish(request)?;
     let ending = end?;
-    if request.missing != Some(Missing::Pass) {
-        session.unjudged.tell()?;
+    match request.missing {
+        Some(Missing::Pass) => session.unjudged.tell_of_times(),
+        _ => session.unjudged.tell()?,
     }
     Ok(match ending {
         Ending::Stopped(signal) => Ended::Stopped(signal),
@@ -120,7 +121,10 @@ impl Session {
         };
         let goal = request.wanted.goal()?;
         let recipe = request.reading.recipe(goal.window, request.hashing(), Keys::Hashed);
-        let recipe = recipe.under_one_header();
+        let mut recipe = recipe.under_one_header();
+        if request.is_shared() {
+            recipe.horizon = request.reading.shared_horizon(goal.window);
+        }
         let refresh = request.repeats() == Repeats::Refresh;
         let note = Note::new(&goal, recipe.to_string(), refresh);
         let (seen, note) = match (&request.state, saved) {
@@ -238,7 +242,6 @@ impl Session {
 
     fn finish(&mut self, request: &Dedup) -> anyhow::Result<()> {
         self.checkpoint()?;
-        self.counts.warn();
         if request.count {
             output::print(&format!("{}\n", self.printer.shown()))?;
         }
