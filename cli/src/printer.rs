@@ -70,7 +70,7 @@ impl Printer {
     ) -> anyhow::Result<()> {
         let mut piece = 0..0;
         let mut duplicates = 0;
-        let records = chunk.records.ranges().skip(range.start);
+        let records = chunk.records.ranges_of(range.clone());
         for (record, verdict) in records.zip(verdicts(&chunk.records, range, new)) {
             duplicates += u64::from(verdict == Verdict::Duplicate);
             if let Verdict::Aside(aside) = verdict {

@@ -30,12 +30,14 @@ pub(crate) fn hand_on(stop: impl Fn(i32) + Send + 'static) -> anyhow::Result<()>
 
     const FAILED: &str = "cannot wait for signals";
     let stopping = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
+    // What whoever started it wants to be ignored is: in the background of a script, the keyboard.
+    let heeded: Vec<_> = [SIGINT, SIGTERM].into_iter().filter(|&it| !is_ignored(it)).collect();
+    for &signal in &heeded {
         // In this order: the first signal finds the flag unset, and sets it.
         flag::register_conditional_default(signal, Arc::clone(&stopping)).context(FAILED)?;
         flag::register(signal, Arc::clone(&stopping)).context(FAILED)?;
     }
-    let mut signals = Signals::new([SIGINT, SIGTERM]).context(FAILED)?;
+    let mut signals = Signals::new(heeded).context(FAILED)?;
     std::thread::spawn(move || {
         for signal in signals.forever() {
             stop(signal);
@@ -48,6 +50,15 @@ pub(crate) fn hand_on(stop: impl Fn(i32) + Send + 'static) -> anyhow::Result<()>
 #[cfg(not(unix))]
 pub(crate) fn hand_on(_: impl Fn(i32) + Send + 'static) -> anyhow::Result<()> {
     Ok(())
+}
+
+/// Whether a signal is ignored, where the system tells.
+#[cfg(unix)]
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.unwrap_or(0) >> (signal - 1) & 1 == 1
 }
 
 /// Ends the process by a signal, as if nobody had waited for it.

@@ -246,6 +246,30 @@ fn input_at_its_end_is_success() {
     assert!(printed.all() == text.as_bytes());
 }
 
+/// Signals that are ignored when it starts stay so: a script goes on in the background whatever is
+/// typed.
+#[cfg(target_os = "linux")]
+#[test]
+fn ignored_signals_are_ignored() {
+    let folder = Folder::new("stop-ignored");
+    let state = folder.path("state");
+    let (reader, mut writer) = pipe().unwrap();
+    let script = "trap '' INT; exec \"$0\" dedup --state \"$1\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_lately"), &state]);
+    let mut child = command.stdin(reader).stdout(Stdio::piped()).spawn().unwrap();
+    drop(command);
+    let printed = Printed::of(&mut child);
+    writer.write_all(b"one\n").unwrap();
+    printed.wait_for(4);
+    send(&child, Signal::INT);
+    writer.write_all(b"two\n").unwrap();
+    printed.wait_for(8);
+    drop(writer);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(printed.all(), b"one\ntwo\n");
+}
+
 /// A named pipe that nobody writes to cannot be opened, and need not be.
 #[test]
 fn waiting_for_a_writer_ends_too() {

@@ -160,8 +160,13 @@ impl Records {
 
     /// Where each record is.
     pub(crate) fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
-        let mut start = 0;
-        self.ends.iter().map(move |&end| std::mem::replace(&mut start, end)..end)
+        self.ranges_of(0..self.len())
+    }
+
+    /// Where each of some records is.
+    pub(crate) fn ranges_of(&self, records: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+        let mut start = records.start.checked_sub(1).map_or(0, |before| self.ends[before]);
+        self.ends[records].iter().map(move |&end| std::mem::replace(&mut start, end)..end)
     }
 
     fn clear(&mut self) {
