@@ -42,6 +42,12 @@ pub trait Blueprint: Debug + Send + Sync {
         false
     }
 
+    /// Whether [`heap_bytes`](Self::heap_bytes) holds for an even stream only, and other rhythms of as
+    /// many keys take several times that. The planner takes such a structure if no other will do.
+    fn needs_even_stream(&self) -> bool {
+        false
+    }
+
     /// Cache lines that one insert-and-check touches on average, when none is in the cache.
     fn lines_touched(&self) -> f64;
 

@@ -17,6 +17,7 @@ use crate::plan::Goal;
 use crate::sliding::{AgePartitioned, DoubleBuffer, Sliding, TimeLimited};
 use crate::spectral::counters::Bytes;
 use crate::spectral::{self, BlockedParameters, Spectral, SpectralWindow};
+use crate::timed::Timed;
 
 /// Every structure, in the order in which they are listed to people.
 pub static CATALOG: &[Row] = &[
@@ -39,6 +40,7 @@ pub static CATALOG: &[Row] = &[
     Row::of::<Queuing<StableBloom>>(),
     Row::of::<TwoBuffers>(),
     Row::of::<BlockDecaying>(),
+    Row::of::<Timed>(),
     Row::of::<TimeLimited>(),
     Row::of::<Growing>(),
     Row::of::<GrowingTails>(),

@@ -32,7 +32,7 @@ macro_rules! inside {
     )+};
 }
 
-inside!(bits dictionary duplicates growing probability sliding spectral split_block);
+inside!(bits dictionary duplicates growing probability sliding spectral split_block timed);
 
 pub use blueprint::{Blueprint, Structure, Unfit};
 pub use clock::{Clock, NoClock, SystemClock};

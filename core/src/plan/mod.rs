@@ -67,7 +67,11 @@ impl Goal {
         if plans.is_empty() {
             return Err(self.no_plan(reasons));
         }
-        plans.sort_by(|a, b| self.price_felt(a).total_cmp(&self.price_felt(b)));
+        // What depends on the rhythm of the stream comes last, since nobody knows that.
+        let even = |plan: &Plan| plan.blueprint.needs_even_stream();
+        plans.sort_by(|a, b| {
+            even(a).cmp(&even(b)).then(self.price_felt(a).total_cmp(&self.price_felt(b)))
+        });
         explain(&mut plans);
         Ok(plans)
     }
@@ -175,7 +179,7 @@ mod tests {
     }
 
     /// What is picked is not more than half as slow again as another, unless it takes a tenth less
-    /// memory than that; where the memory is given, unless it errs a tenth less.
+    /// memory than that, whatever the rhythm; where the memory is given, unless it errs a tenth less.
     #[test]
     fn no_pick_is_slow_for_little() {
         let mut compared = 0;
@@ -186,7 +190,8 @@ mod tests {
                 Limit::Memory(_) => plan.blueprint.expected_mistakes(goal.alphabet).total() + 1e-9,
             };
             let pick = &plans[0];
-            for other in &plans[1..] {
+            let uneven = |plan: &&Plan| !plan.blueprint.needs_even_stream();
+            for other in plans[1..].iter().filter(uneven) {
                 compared += 1;
                 assert!(
                     pick.cost <= 1.5 * other.cost || open(pick) <= 0.9 * open(other),

@@ -92,6 +92,10 @@ impl Blueprint for TimeLimitedParameters {
         true
     }
 
+    fn needs_even_stream(&self) -> bool {
+        true
+    }
+
     fn lines_touched(&self) -> f64 {
         let k = f64::from(self.slices_per_key);
         // One look per k slices, and one more for every hit; the newest are written in any case.

@@ -1,0 +1,163 @@
+//! What the stored generations can tell beside seen or not: how long ago, how many different keys, a life
+//! that ends early, and what is taken back.
+
+use std::ops::Range;
+
+use super::clock::{REGIONS, region_of};
+use super::deal::{bins_for, most_bins_for, used};
+use super::entry::Place;
+use super::filter::Timed;
+use super::segment::{Segment, Shape};
+use super::slots::Repeat;
+use super::sweep::older_than;
+use crate::bits::{Isa, vectorized};
+use crate::filter::{Age, Aging, Deadlines, Removing};
+use crate::window::{Span, Time};
+
+impl Aging for Timed {
+    /// A key that was inserted with a deadline counts as older than it is: as old as one that leaves then.
+    fn age_hash(&self, hash: u64, now: Time) -> Option<Age> {
+        let now = self.now(now);
+        let region = region_of(hash);
+        let found = vectorized!(self.level, |isa| self.find(isa, hash, now))?;
+        let (least, most) = match found {
+            // It may be among those that were lost.
+            None => (0, self.ticks.longest()),
+            Some(age) => {
+                let seen = self.moments(region, self.generation(region, now), age);
+                (now.saturating_sub(seen.end - 1), now.saturating_sub(seen.start))
+            }
+        };
+        Some(Age::Time(Span::from_millis(least)..=Span::from_millis(most)))
+    }
+}
+
+impl Deadlines for Timed {
+    fn insert_until_hash(&mut self, hash: u64, now: Time, deadline: Time) -> bool {
+        self.advance(now);
+        let now = self.now(now);
+        vectorized!(self.level, |isa| self.insert_until(isa, hash, now, deadline.millis()))
+    }
+}
+
+impl Removing for Timed {
+    /// Everything that matches the key goes: what was stored of it before the filter grew, and after.
+    fn remove_hash(&mut self, hash: u64) -> bool {
+        vectorized!(self.level, |isa| self.remove(isa, hash))
+    }
+}
+
+impl Timed {
+    /// The moments of a generation that is so many old.
+    fn moments(&self, region: usize, generation: u64, age: u32) -> Range<u64> {
+        let then = generation.saturating_sub(age.into());
+        self.ticks.begin(region, then)..self.ticks.begin(region, then.saturating_add(1)).max(1)
+    }
+
+    /// Stores the key as one of the generation that leaves when the deadline has passed.
+    #[inline(always)]
+    fn insert_until<I: Isa>(&mut self, isa: I, hash: u64, now: u64, deadline: u64) -> bool {
+        if deadline < now {
+            return self.find(isa, hash, now).is_none();
+        }
+        self.tend(isa);
+        let region = region_of(hash);
+        let current = self.regions[region].generation;
+        let left = self.ticks.generation(region, deadline) - current;
+        let age = u64::from(self.shape.ages).saturating_sub(left);
+        self.insert_of(isa, hash, current.wrapping_sub(age), Repeat::Refresh)
+    }
+
+    /// Removes all entries that match a hash.
+    #[inline(always)]
+    fn remove<I: Isa>(&mut self, isa: I, hash: u64) -> bool {
+        let (region, shape) = (region_of(hash), self.shape);
+        if self.segments.get(hash).1[0] != self.regions[region].generation {
+            self.sweep(isa, hash);
+        }
+        let mut removed = 0;
+        loop {
+            let (depth, words) = self.segments.get_mut(hash);
+            let mut segment = Segment { words };
+            let info = segment.info();
+            if info.bins == 0 {
+                break;
+            }
+            let place = Place::of(hash, depth, info.groups(&shape));
+            let run = segment.run(isa, &shape, info, place);
+            let Some(slot) = segment.matching_slot(&shape, info, run, place) else { break };
+            let entry = segment.entry_at(&shape, info, place, slot);
+            segment.take_out(&shape, info, place, run, slot);
+            self.weights.take(region, entry.tag, entry.len() + depth);
+            removed += 1;
+        }
+        if removed > 0 {
+            self.replaced(hash, removed, 0);
+            self.fit(hash);
+            // Segments may have become so small that two will do as one.
+            self.quiet = 0;
+        }
+        removed > 0
+    }
+
+    /// Makes the segment of a hash smaller if it has become too roomy.
+    fn fit(&mut self, hash: u64) {
+        let (_, words) = self.segments.get(hash);
+        let segment = Segment { words };
+        let info = segment.info();
+        let made = if info.count() == 0 {
+            Segment::empty(segment.generation(), info.blind)
+        } else if info.bins > most_bins_for(info.count()) {
+            segment.with_bins(&self.shape, bins_for(info.count()))
+        } else {
+            return;
+        };
+        self.work += 1;
+        self.segments.replace(hash, made.words);
+    }
+
+    /// Estimated number of different keys in the window: the entries, those of the two oldest generations
+    /// as far as these are in it.
+    pub(super) fn distinct_at(&self, now: u64) -> f64 {
+        let mut parts = [[0.0; 2]; REGIONS];
+        for (region, parts) in parts.iter_mut().enumerate() {
+            let generation = self.generation(region, now);
+            for (back, part) in parts.iter_mut().enumerate() {
+                let Some(age) = self.shape.ages.checked_sub(back as u32) else { continue };
+                let moments = self.moments(region, generation, age);
+                let first = now.saturating_sub(self.parameters.span.millis());
+                let inside = moments.end.saturating_sub(first.max(moments.start)) as f64;
+                *part = inside / (moments.end - moments.start).max(1) as f64;
+            }
+        }
+        let counts = self.segments.first_hashes().map(|hash| {
+            let region = region_of(hash);
+            let segment = Segment { words: self.segments.get(hash).1 };
+            let late = self.generation(region, now).wrapping_sub(segment.generation());
+            let ages = u64::from(self.shape.ages);
+            // Of all that is not too old, what is at most so many generations old.
+            let young = |back: u64| match ages.checked_sub(late.saturating_add(back)) {
+                Some(oldest) => segment.count_young(&self.shape, oldest as u32) as f64,
+                None => 0.0,
+            };
+            let [oldest, second] = parts[region];
+            let counted = [young(0), young(1), young(2)];
+            oldest * (counted[0] - counted[1]) + second * (counted[1] - counted[2]) + counted[2]
+        });
+        counts.sum()
+    }
+}
+
+impl Segment<&[u64]> {
+    /// Entries that are at most so many generations old.
+    fn count_young(&self, shape: &Shape, oldest: u32) -> u64 {
+        let info = self.info();
+        let bins = (0..info.bins).map(|bin| {
+            let words = self.bin(shape, info, bin);
+            let tags = &words[words.len() - shape.tag_bits as usize..];
+            let old = older_than(shape, tags, self.generation(), oldest);
+            u64::from((used(info, bin) & !old).count_ones())
+        });
+        bins.sum()
+    }
+}

@@ -1,0 +1,49 @@
+//! A clock that is set back.
+
+use super::clock::region_of;
+use super::filter::{Timed, part};
+use super::segment::{Info, Segment};
+use crate::bits::Scalar;
+
+impl Timed {
+    /// Sets the clock back: what was seen later counts as seen then.
+    ///
+    /// Looks at all entries, because all may have to change.
+    pub(super) fn set_back(&mut self, now: u64) {
+        let hashes: Vec<u64> = self.segments.first_hashes().collect();
+        for &hash in &hashes {
+            self.sweep(Scalar, hash);
+        }
+        let before = self.regions.each_ref().map(|region| region.generation);
+        self.clock = Some(now);
+        for (number, region) in self.regions.iter_mut().enumerate() {
+            region.generation = self.ticks.generation(number, now);
+            self.weights.forget(&self.shape, number, u64::MAX, region.generation);
+            region.population.set_back(part(&self.shape, region.generation));
+        }
+        self.find_next_change();
+        self.quiet = 0;
+        let shape = self.shape;
+        for hash in hashes {
+            let region = region_of(hash);
+            let generation = self.regions[region].generation;
+            let back = before[region] - generation;
+            let (depth, words) = self.segments.get_mut(hash);
+            let mut segment = Segment { words };
+            let mut entries = segment.entries(&shape);
+            for entry in &mut entries {
+                let age = u64::from(shape.age(before[region], entry.tag)).saturating_sub(back);
+                entry.tag = shape.tag(generation.wrapping_sub(age));
+            }
+            segment.retag(&shape, &entries);
+            segment.set_generation(generation);
+            let info = segment.info();
+            if info.blind > 0 {
+                let blind =
+                    u64::from(info.blind).saturating_add(back).min(u64::from(shape.ages) + 1);
+                segment.set_info(Info { blind: blind as u32, ..info });
+            }
+            self.weigh(hash, depth, &entries);
+        }
+    }
+}

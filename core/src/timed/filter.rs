@@ -1,0 +1,304 @@
+//! The filter: segments by prefix, the clock, and what an operation does.
+
+use super::clock::{REGIONS, Ticks, region_of};
+use super::level::{PARTS, Population};
+use super::parameters::TimedParameters;
+use super::segment::{Segment, Shape};
+use super::slots::{Outcome, Repeat};
+use super::weights::Weights;
+use crate::bits::{Extendible, Isa, Level, Scalar, prefix, vectorized};
+use crate::window::Time;
+
+/// Insertions of which one looks after another segment than its own.
+const TURNS: u32 = 4;
+
+/// Remembers every key for a span of time, at whatever rate they come.
+#[derive(Debug, Clone)]
+pub struct Timed {
+    pub(super) parameters: TimedParameters,
+    pub(super) ticks: Ticks,
+    pub(super) shape: Shape,
+    pub(super) level: Level,
+    /// The latest moment it was told, if any.
+    pub(super) clock: Option<u64>,
+    /// When the generation of a region changes next.
+    pub(super) next_change: u64,
+    pub(super) regions: Box<[Region; REGIONS]>,
+    pub(super) weights: Weights,
+    pub(super) segments: Extendible,
+    /// Entries of all segments, also those that are too old and not yet swept.
+    pub(super) items: u64,
+    /// Entries that found no room.
+    pub(super) lost: u64,
+    /// A hash of the segment that is looked after next.
+    pub(super) hand: u64,
+    /// Insertions since the last look, modulo [`TURNS`].
+    pub(super) turn: u32,
+    /// Segments that were looked after in a row without anything to do.
+    pub(super) quiet: u32,
+    /// Segments that were swept or made, ever: what operations cost beside the usual.
+    pub(super) work: u64,
+}
+
+/// The hashes that change their generation together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Region {
+    pub(super) generation: u64,
+    pub(super) population: Population,
+}
+
+impl Timed {
+    /// An empty filter.
+    pub fn new(parameters: TimedParameters) -> Self {
+        let region = || Region { generation: 0, population: Population::new(parameters.floor()) };
+        let empty = |_| (REGIONS.ilog2(), Segment::empty(0, 0).words);
+        let segments = Extendible::new(REGIONS.ilog2(), (0..REGIONS).map(empty));
+        Self::from_parts(parameters, Box::new([(); REGIONS].map(|()| region())), segments)
+    }
+
+    pub(super) fn from_parts(
+        parameters: TimedParameters,
+        regions: Box<[Region; REGIONS]>,
+        segments: Extendible,
+    ) -> Self {
+        let shape = parameters.shape();
+        Self {
+            parameters,
+            ticks: parameters.ticks(),
+            shape,
+            level: Level::detect(),
+            clock: None,
+            next_change: 0,
+            items: regions.iter().map(|region| region.population.items()).sum(),
+            regions,
+            weights: Weights::new(&shape),
+            segments,
+            lost: 0,
+            hand: 0,
+            turn: 0,
+            quiet: 0,
+            work: 0,
+        }
+    }
+
+    /// Entries stored at this moment: about one for every different key of the span, and half a
+    /// generation more.
+    pub fn items(&self) -> u64 {
+        self.items
+    }
+
+    /// Segments at this moment.
+    pub fn segments(&self) -> usize {
+        self.segments.arrays()
+    }
+
+    /// Entries that found no room, ever: zero unless hashes are not random. Their part of the filter
+    /// reports everything until they would have been forgotten, so answers stay one-sided.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Segments that were swept or made since the beginning.
+    #[doc(hidden)]
+    pub fn work(&self) -> u64 {
+        self.work
+    }
+
+    /// Uses plain Rust from now on; slower, equal in all else.
+    #[doc(hidden)]
+    pub fn without_vectors(self) -> Self {
+        Self { level: Level::Scalar(Scalar), ..self }
+    }
+
+    /// Records a sighting of an earlier moment that is told only now. `true` if the key was not in the
+    /// window; a sighting that is older than the window is not recorded.
+    pub fn insert_late_hash(&mut self, hash: u64, now: Time, sighting: Time) -> bool {
+        let sighting = sighting.min(now).millis();
+        vectorized!(self.level, |isa| {
+            self.insert_seen_at(isa, hash, now, sighting, Repeat::Refresh)
+        })
+    }
+
+    /// The generation of a region at a moment that is not before the clock.
+    #[inline(always)]
+    pub(super) fn generation(&self, region: usize, now: u64) -> u64 {
+        if now < self.next_change {
+            self.regions[region].generation
+        } else {
+            self.ticks.generation(region, now)
+        }
+    }
+
+    /// The age in generations of a hash that is in the window, and whether it is known: `None` inside if
+    /// its segment reports everything.
+    #[inline(always)]
+    pub(super) fn find<I: Isa>(&self, isa: I, hash: u64, now: u64) -> Option<Option<u32>> {
+        let (depth, words) = self.segments.get(hash);
+        let segment = Segment { words };
+        let late = self.generation(region_of(hash), now).wrapping_sub(segment.generation());
+        if late > self.shape.ages.into() {
+            return None;
+        }
+        let late = late as u32;
+        let oldest = self.shape.ages - late;
+        match segment.find(isa, &self.shape, hash, depth, oldest) {
+            Some(age) => Some(Some(age + late)),
+            None => (segment.info().blind > late).then_some(None),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn contains<I: Isa>(&self, isa: I, hash: u64, now: u64) -> bool {
+        self.find(isa, hash, now).is_some()
+    }
+
+    /// The latest of this moment and the clock.
+    #[inline(always)]
+    pub(super) fn now(&self, now: Time) -> u64 {
+        self.clock.unwrap_or(0).max(now.millis())
+    }
+
+    #[inline(always)]
+    pub(super) fn insert<I: Isa>(&mut self, isa: I, hash: u64, now: Time, repeat: Repeat) -> bool {
+        self.advance(now);
+        self.look_after(isa);
+        let generation = self.regions[region_of(hash)].generation;
+        self.insert_of(isa, hash, generation, repeat)
+    }
+
+    #[inline(always)]
+    fn insert_seen_at<I: Isa>(
+        &mut self,
+        isa: I,
+        hash: u64,
+        now: Time,
+        seen_at: u64,
+        repeat: Repeat,
+    ) -> bool {
+        self.advance(now);
+        self.look_after(isa);
+        let region = region_of(hash);
+        let current = self.regions[region].generation;
+        let generation = self.ticks.generation(region, seen_at).min(current);
+        if current - generation > self.shape.ages.into() {
+            return !self.contains(isa, hash, self.now(now));
+        }
+        self.insert_of(isa, hash, generation, repeat)
+    }
+
+    /// Looks, and records a sighting of a generation that is not too old.
+    #[inline(always)]
+    pub(super) fn insert_of<I: Isa>(
+        &mut self,
+        isa: I,
+        hash: u64,
+        generation: u64,
+        repeat: Repeat,
+    ) -> bool {
+        let region = region_of(hash);
+        let tag = self.shape.tag(generation);
+        loop {
+            let current = self.regions[region].generation;
+            let (depth, words) = self.segments.get_mut(hash);
+            let mut segment = Segment { words };
+            let info = segment.info();
+            if segment.generation() != current {
+                self.sweep(isa, hash);
+                continue;
+            }
+            let more = self.regions[region].population.bits();
+            let needed = self.shape.needed_bits(more, depth);
+            if info.remainder_bits < needed && info.bins > 0 {
+                self.remake(isa, hash);
+                continue;
+            }
+            let blind = info.blind > 0;
+            if blind && repeat == Repeat::Keep {
+                return false;
+            }
+            match segment.insert(isa, &self.shape, hash, depth, tag, repeat) {
+                Outcome::Stored { seen } => {
+                    self.weights.add(region, tag, info.remainder_bits + depth);
+                    self.regions[region].population.add();
+                    self.items += 1;
+                    if info.count() >= self.parameters.entries as usize {
+                        self.split_if_large(isa, hash);
+                    }
+                    return !(seen || blind);
+                }
+                Outcome::Refreshed { before } => {
+                    self.weights.take(region, before, info.remainder_bits + depth);
+                    self.weights.add(region, tag, info.remainder_bits + depth);
+                    return false;
+                }
+                Outcome::Seen => return false,
+                Outcome::Full => self.make_room(isa, hash),
+            }
+        }
+    }
+
+    /// Takes notice of the time.
+    #[inline(always)]
+    pub(super) fn advance(&mut self, now: Time) {
+        let now = now.millis();
+        if now >= self.next_change {
+            self.set_clock(now);
+        } else if self.clock < Some(now) {
+            self.clock = Some(now);
+        }
+    }
+
+    /// Sets the clock, which goes forward, and everything that follows from it.
+    #[cold]
+    pub(super) fn set_clock(&mut self, now: u64) {
+        let now = self.clock.unwrap_or(0).max(now);
+        self.clock = Some(now);
+        for (number, region) in self.regions.iter_mut().enumerate() {
+            let generation = self.ticks.generation(number, now);
+            if generation != region.generation {
+                self.weights.forget(&self.shape, number, region.generation, generation);
+                region.generation = generation;
+                region.population.enter(part(&self.shape, generation));
+                self.quiet = 0;
+            }
+        }
+        self.find_next_change();
+    }
+
+    pub(super) fn find_next_change(&mut self) {
+        let begins = self.regions.iter().enumerate();
+        let begins = begins
+            .map(|(number, region)| self.ticks.begin(number, region.generation.saturating_add(1)));
+        self.next_change = begins.min().unwrap_or(0);
+    }
+
+    /// Every few insertions, or with each while there is something to do: looks after a segment.
+    #[inline(always)]
+    fn look_after<I: Isa>(&mut self, isa: I) {
+        self.turn = (self.turn + 1) % TURNS;
+        if self.turn == 0 || self.quiet == 0 {
+            self.tend(isa);
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn prefetch(&self, hash: u64) {
+        let (depth, words) = self.segments.get(hash);
+        Segment { words }.prefetch(&self.shape, hash, depth);
+    }
+}
+
+/// The part of a window that a generation is in: see [`Population`]. The parts are so long that all of
+/// them but the one that is going on last longer than an entry lives.
+pub(super) fn part(shape: &Shape, generation: u64) -> u64 {
+    generation / u64::from((shape.ages + 1).div_ceil(PARTS as u32 - 2))
+}
+
+/// Entries beyond which the segment of a hash is split: more for larger prefixes, so that not all are
+/// split at once.
+pub(super) fn limit(parameters: &TimedParameters, hash: u64, depth: u32) -> usize {
+    let entries = u64::from(parameters.entries);
+    // The prefix as a fraction, in units of 2^-32.
+    let fraction = prefix(hash, depth) << (32 - depth);
+    (entries + ((fraction * entries) >> 32).min(entries * 3 / 4)) as usize
+}

@@ -1,0 +1,159 @@
+//! The filter as all others are seen: membership, batches, what it tells of itself, and its row.
+
+use super::filter::Timed;
+use super::parameters::{self, TimedParameters};
+use super::slots::Repeat;
+use super::state;
+use crate::bits::vectorized;
+use crate::blueprint::{Blueprint, Structure, Unfit};
+use crate::codec::{Reader, Writer};
+use crate::error::Error;
+use crate::filter::{Aging, Deadlines, Filter, Membership, Removing};
+use crate::plan::{Goal, Limit};
+use crate::window::{Slack, Time, Window};
+
+/// How many hashes of a batch before its turn the memory of a hash is asked for.
+const AHEAD: usize = 16;
+
+impl Timed {
+    #[inline(always)]
+    fn insert_batch(&mut self, hashes: &[u64], now: Time, repeat: Repeat, new: &mut [bool]) {
+        assert_eq!(hashes.len(), new.len(), "one answer per hash");
+        vectorized!(self.level, |isa| {
+            hashes.iter().take(AHEAD).for_each(|&hash| self.prefetch(hash));
+            for (index, (&hash, new)) in hashes.iter().zip(new).enumerate() {
+                self.prefetch(hashes[(index + AHEAD).min(hashes.len() - 1)]);
+                *new = self.insert(isa, hash, now, repeat);
+            }
+        });
+    }
+}
+
+impl Membership for Timed {
+    #[inline]
+    fn insert_hash(&mut self, hash: u64, now: Time) -> bool {
+        vectorized!(self.level, |isa| self.insert(isa, hash, now, Repeat::Refresh))
+    }
+
+    #[inline]
+    fn insert_new_hash(&mut self, hash: u64, now: Time) -> bool {
+        vectorized!(self.level, |isa| self.insert(isa, hash, now, Repeat::Keep))
+    }
+
+    #[inline]
+    fn contains_hash(&self, hash: u64, now: Time) -> bool {
+        vectorized!(self.level, |isa| self.contains(isa, hash, self.now(now)))
+    }
+
+    #[inline]
+    fn prefetch_hash(&self, hash: u64) {
+        self.prefetch(hash);
+    }
+
+    fn insert_hashes(&mut self, hashes: &[u64], now: Time, new: &mut [bool]) {
+        self.insert_batch(hashes, now, Repeat::Refresh, new);
+    }
+
+    fn insert_new_hashes(&mut self, hashes: &[u64], now: Time, new: &mut [bool]) {
+        self.insert_batch(hashes, now, Repeat::Keep, new);
+    }
+
+    fn contains_hashes(&self, hashes: &[u64], now: Time, seen: &mut [bool]) {
+        assert_eq!(hashes.len(), seen.len(), "one answer per hash");
+        let now = self.now(now);
+        vectorized!(self.level, |isa| {
+            hashes.iter().take(AHEAD).for_each(|&hash| self.prefetch(hash));
+            for (index, (&hash, seen)) in hashes.iter().zip(seen).enumerate() {
+                self.prefetch(hashes[(index + AHEAD).min(hashes.len() - 1)]);
+                *seen = self.contains(isa, hash, now);
+            }
+        });
+    }
+}
+
+impl Filter for Timed {
+    fn blueprint(&self) -> &dyn Blueprint {
+        &self.parameters
+    }
+
+    fn heap_bytes(&self) -> u64 {
+        let regions = size_of_val(&*self.regions) as u64;
+        self.segments.heap_bytes() + self.weights.heap_bytes() + regions
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        let generations = self.regions.each_ref().map(|region| region.generation);
+        (self.weights.rate(&self.shape, generations) + self.blind_share()).min(1.0)
+    }
+
+    fn clock(&self) -> Option<Time> {
+        self.clock.map(Time::from_millis)
+    }
+
+    fn turn_back(&mut self, now: Time) {
+        if self.clock.is_some_and(|clock| clock > now.millis()) {
+            self.set_back(now.millis());
+        }
+    }
+
+    fn expire(&mut self, now: Time, steps: usize) -> bool {
+        if self.clock.is_some() {
+            self.advance(now);
+        }
+        vectorized!(self.level, |isa| {
+            (0..steps).all(|_| self.tend(isa));
+            self.is_tidy()
+        })
+    }
+
+    fn write_payload(&self, out: &mut Writer) {
+        state::write(self, out);
+    }
+
+    fn distinct(&self, now: Time) -> Option<f64> {
+        Some(self.distinct_at(self.now(now)))
+    }
+
+    fn aging(&self) -> Option<&dyn Aging> {
+        Some(self)
+    }
+
+    fn as_deadlines(&mut self) -> Option<&mut dyn Deadlines> {
+        Some(self)
+    }
+
+    fn as_removing(&mut self) -> Option<&mut dyn Removing> {
+        Some(self)
+    }
+}
+
+impl Structure for Timed {
+    type Blueprint = TimedParameters;
+
+    const NAME: &'static str = "timed";
+    const FAMILY: u16 = 12;
+    const STRENGTH: &'static str =
+        "keeps a span of time in the fewest bits we know, whatever the rate does";
+
+    fn propose(goal: &Goal) -> Result<TimedParameters, Unfit> {
+        let Window::Within(span) = goal.window else {
+            return Err(Unfit("keeps windows by time only"));
+        };
+        if goal.counting {
+            return Err(Unfit("does not count"));
+        }
+        let Limit::Error(rate) = goal.limit else {
+            return Err(Unfit("lets its memory follow the rate: limit the error instead"));
+        };
+        let slack = match goal.slack {
+            Slack::Time(slack) => Some(slack),
+            Slack::Items(_) => return Err(Unfit("measures its slack in time")),
+            Slack::Unlimited => None,
+        };
+        TimedParameters::with_error(span, slack, rate.get(), goal.expected_items)
+    }
+
+    fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
+        state::read(parameters::read(parameters)?, payload)
+    }
+}

@@ -1,0 +1,268 @@
+//! The parameters of the filter, and its formulas.
+
+use super::clock::{REGION_BITS, REGIONS, Ticks};
+use super::deal::{bins_for, coarse_for};
+use super::entry::BUCKETS;
+use super::filter::{Region, Timed};
+use super::level::{MOST_BITS, calm_share};
+use super::segment::{HEAD, Info, MOST_COARSE, Shape};
+use crate::blueprint::{Blueprint, Structure, Unfit};
+use crate::codec::{Reader, Writer};
+use crate::error::Error;
+use crate::filter::{Filter, Promise};
+use crate::hash::Seed;
+use crate::window::{Slack, Span, Window};
+
+/// How long keys are remembered, and how they are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimedParameters {
+    /// How long every key is remembered.
+    pub span: Span,
+    /// Generations into which the span is divided at most: from 1 to 255. The slack is one of them.
+    pub generations: u32,
+    /// Groups of 50 buckets in a segment: 8, 16, ... or 64.
+    pub groups: u32,
+    /// Bits of remainder in a calm time: from 1 to 31.
+    pub remainder_bits: u32,
+    /// Entries from which on segments split, the first of them at so many and the last at 7/4 of that:
+    /// from 16 to 4096.
+    pub entries: u32,
+    /// Keys to expect within the span, or 0; a hint, which saves bits while they come for the first time.
+    pub expected: u64,
+}
+
+/// Generations of a span unless more are needed: with fewer, more keys are stored that left the window;
+/// with more, every key has a longer tag. Seven take the fewest bits.
+const GENERATIONS: u32 = 7;
+/// The most there are.
+const MOST_GENERATIONS: u32 = 255;
+/// With all that can be added (growth 8, a floor of 12 bits, coarse 3, a mark, a tag of 8 bits, the end of a
+/// bucket), a slot has at most 64 bits.
+const MOST_REMAINDER_BITS: u32 = 31;
+const MOST_GROUPS: u32 = 64;
+
+/// Entries of segments that are planned. In smaller ones headers cost more, in larger ones an insertion
+/// moves more.
+const ENTRIES: std::ops::RangeInclusive<u32> = 1_000..=1_800;
+
+/// The population that a hint stands for has at most 2^15 segments.
+const DEEPEST_FLOOR: u32 = 15;
+
+/// Entries to plan memory for when nobody says how many there will be.
+const UNKNOWN: u64 = 1 << 10;
+
+/// Part of the slots that are in use, on average: what the heap of a steady stream shows.
+const LOAD: f64 = 0.92;
+
+impl TimedParameters {
+    /// Parameters for a span, an error, a slack and a number of keys to expect.
+    pub fn with_error(
+        span: Span,
+        slack: Option<Span>,
+        rate: f64,
+        expected: Option<u64>,
+    ) -> Result<Self, Unfit> {
+        let enough = |&generations: &u32| {
+            let longest = Ticks::new(span.millis(), generations).longest();
+            slack.is_none_or(|slack| longest - span.millis() <= slack.millis())
+        };
+        let mut finer =
+            (GENERATIONS.count_ones()..=MOST_GENERATIONS.count_ones()).map(|bits| (1 << bits) - 1);
+        let generations = finer.find(enough).ok_or(Unfit("needs more slack"))?;
+        let expected = expected.unwrap_or(0).min(Window::LONGEST);
+        let mut best: Option<(f64, Self)> = None;
+        for remainder_bits in 1..=MOST_REMAINDER_BITS {
+            for groups in (8..=MOST_GROUPS).step_by(1 << MOST_COARSE) {
+                let fingerprints = f64::from(groups * BUCKETS) * f64::from(remainder_bits).exp2();
+                let entries = (rate * calm_share() * fingerprints / UNEVEN) as u32;
+                if !ENTRIES.contains(&entries) {
+                    continue;
+                }
+                let made = Self { span, generations, groups, remainder_bits, entries, expected };
+                let bits = made.bits_per_entry();
+                if best.is_none_or(|(least, _)| bits < least) {
+                    best = Some((bits, made));
+                }
+            }
+        }
+        best.map(|(_, made)| made).ok_or(Unfit("cannot be so exact"))
+    }
+
+    /// The bound on the chance that an unseen key is reported, at any moment of any stream: what an entry
+    /// of a calm time errs, as the part of the whole that the law gives it.
+    pub fn false_positive_rate(&self) -> f64 {
+        let fingerprints = f64::from(self.groups * BUCKETS) * f64::from(self.remainder_bits).exp2();
+        UNEVEN * f64::from(self.entries) / (fingerprints * calm_share())
+    }
+
+    /// The longest that a key is reported after it left the window.
+    pub fn slack(&self) -> Span {
+        Span::from_millis(self.ticks().longest() - self.span.millis())
+    }
+
+    pub(super) fn ticks(&self) -> Ticks {
+        Ticks::new(self.span.millis(), self.generations)
+    }
+
+    pub(super) fn shape(&self) -> Shape {
+        Shape::new(self.groups, self.ticks(), self.remainder_bits, self.floor_depth())
+    }
+
+    /// Bits of remainder that an entry has at most.
+    pub(super) fn most_remainder_bits(&self) -> u32 {
+        self.remainder_bits + MOST_BITS + self.floor_depth() - REGION_BITS
+    }
+
+    /// Depth up to which segments count as if they were that deep: the number of keys to expect is no
+    /// growth.
+    pub(super) fn floor_depth(&self) -> u32 {
+        let segments = self.expected / u64::from(self.entries);
+        segments.max(1).ilog2().clamp(REGION_BITS, DEEPEST_FLOOR)
+    }
+
+    /// The population of a region that counts as none.
+    pub(super) fn floor(&self) -> u64 {
+        u64::from(self.entries) << (self.floor_depth() - REGION_BITS)
+    }
+
+    /// Bits of a stored entry in a calm time.
+    fn bits_per_entry(&self) -> f64 {
+        let entries = 0.9 * f64::from(self.entries);
+        let slot = 1 + self.remainder_bits + self.ticks().tag_bits();
+        let words = f64::from(self.groups) + HEAD as f64 + 1.5;
+        f64::from(slot) / LOAD + 64.0 * words / entries
+    }
+}
+
+/// The mean chance of an entry is this much above that of one in as many segments as there are entries for:
+/// segments are split one after the other while their number doubles.
+const UNEVEN: f64 = 9.0 / 8.0;
+
+impl Blueprint for TimedParameters {
+    fn structure(&self) -> &'static str {
+        Timed::NAME
+    }
+
+    fn promise(&self) -> Promise {
+        Promise {
+            window: Window::Within(self.span),
+            slack: Slack::Time(self.slack()),
+            false_positives: self.false_positive_rate(),
+            false_negatives: 0.0,
+        }
+    }
+
+    fn heap_bytes(&self) -> u64 {
+        let keys = if self.expected == 0 { UNKNOWN } else { self.expected } as f64;
+        // On average half of the oldest generation is older than the span.
+        let entries = keys * (1.0 + 0.5 / f64::from(self.ticks().ages()));
+        let segments = (entries / (0.9 * f64::from(self.entries))).max(REGIONS as f64);
+        let each = (entries / segments).ceil() as usize;
+        let shape = self.shape();
+        let (remainder_bits, coarse) = (self.remainder_bits, coarse_for(&shape, each));
+        let info = Info { remainder_bits, coarse, ..Info::default() };
+        let slots = (each as f64 / LOAD).max(32.0);
+        let bins = if segments > REGIONS as f64 { slots / 64.0 } else { bins_for(each) as f64 };
+        let words = info.bins_at(&shape) as f64 + bins * info.stride(&shape) as f64;
+        let table = 1.5 * segments;
+        let weights = (REGIONS << shape.tag_bits) as f64;
+        (8.0 * (segments * words + table + weights)) as u64 + size_of::<[Region; REGIONS]>() as u64
+    }
+
+    fn adapts(&self) -> bool {
+        true
+    }
+
+    fn lines_touched(&self) -> f64 {
+        let shape = self.shape();
+        let info = Info { remainder_bits: self.remainder_bits, ..Info::default() };
+        // Table, group, the bin, and those that move: a quarter of a segment.
+        let moved = f64::from(self.entries) / 4.0 / 64.0 * info.stride(&shape) as f64 / 8.0;
+        3.0 + moved
+    }
+
+    fn fields(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("span", self.span.to_string()),
+            ("generations", self.generations.to_string()),
+            ("groups", self.groups.to_string()),
+            ("remainder bits", self.remainder_bits.to_string()),
+            ("entries of a segment", self.entries.to_string()),
+            ("expected", self.expected.to_string()),
+        ]
+    }
+
+    fn write_parameters(&self, out: &mut Writer) {
+        out.u64(self.span.millis());
+        out.u32(self.generations);
+        out.u32(self.groups);
+        out.u32(self.remainder_bits);
+        out.u32(self.entries);
+        out.u64(self.expected);
+    }
+
+    fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
+        Box::new(Timed::new(*self))
+    }
+}
+
+/// Reads what [`Blueprint::write_parameters`] wrote.
+pub(super) fn read(reader: &mut Reader<'_>) -> Result<TimedParameters, Error> {
+    let span = reader.u64("span")?;
+    let generations = reader.u32("generations")?;
+    let groups = reader.u32("groups")?;
+    let remainder_bits = reader.u32("remainder bits")?;
+    let entries = reader.u32("entries of a segment")?;
+    let expected = reader.u64_at_most("expected", Window::LONGEST, "at most 2^48")?;
+    let refuse = |field, found: u64, expected| Err(Error::Field { field, found, expected });
+    if span == 0 {
+        return refuse("span", span, "at least 1");
+    }
+    if !(1..=MOST_GENERATIONS).contains(&generations) {
+        return refuse("generations", generations.into(), "from 1 to 255");
+    }
+    if !(8..=MOST_GROUPS).contains(&groups) || !groups.is_multiple_of(1 << MOST_COARSE) {
+        return refuse("groups", groups.into(), "a multiple of 8, from 8 to 64");
+    }
+    if !(1..=MOST_REMAINDER_BITS).contains(&remainder_bits) {
+        return refuse("remainder bits", remainder_bits.into(), "from 1 to 31");
+    }
+    if !(16..=4096).contains(&entries) {
+        return refuse("entries of a segment", entries.into(), "from 16 to 4096");
+    }
+    let span = Span::from_millis(span);
+    Ok(TimedParameters { span, generations, groups, remainder_bits, entries, expected })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn planned(millis: u64, slack: Option<u64>, rate: f64) -> TimedParameters {
+        let slack = slack.map(Span::from_millis);
+        TimedParameters::with_error(Span::from_millis(millis), slack, rate, None).unwrap()
+    }
+
+    #[test]
+    fn every_error_is_reached_and_hardly_missed() {
+        for rate in [0.9, 0.5, 0.1, 0.03, 0.01, 0.001, 0.0001, 1e-6, 1e-9] {
+            let planned = planned(60_000, None, rate);
+            let promised = planned.false_positive_rate();
+            assert!(promised <= rate && promised > 0.99 * rate, "{rate}: {planned:?} {promised}");
+        }
+    }
+
+    #[test]
+    fn the_slack_is_a_seventh_or_as_asked() {
+        assert_eq!(planned(7_000, None, 0.01).slack(), Span::from_millis(999));
+        for slack in [700, 999, 500, 100, 30] {
+            let planned = planned(7_000, Some(slack), 0.01);
+            assert!(planned.slack() <= Span::from_millis(slack), "{planned:?}");
+            assert_eq!(planned.generations == 7, slack >= 999);
+        }
+        let (span, none) = (Span::from_millis(7_000), Span::from_millis(1));
+        assert!(TimedParameters::with_error(span, Some(none), 0.01, None).is_err());
+        // Spans of few milliseconds need no slack at all.
+        assert_eq!(planned(5, Some(0), 0.01).slack(), Span::from_millis(0));
+    }
+}

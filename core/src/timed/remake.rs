@@ -1,0 +1,124 @@
+//! Segments made anew: with other lengths of remainders, as two halves, or as one of two.
+
+use super::clock::region_of;
+use super::entry::{Entry, halves, unite, united};
+use super::filter::{Timed, limit};
+use super::segment::Segment;
+use crate::bits::{Isa, sibling};
+
+impl Timed {
+    /// Makes the segment of a hash anew, with remainders as long as needed now and no longer.
+    #[inline(never)]
+    pub(super) fn remake<I: Isa>(&mut self, isa: I, hash: u64) {
+        isa.vectorize(
+            #[inline(always)]
+            || {
+                self.work += 1;
+                let (depth, words) = self.segments.get(hash);
+                let segment = Segment { words };
+                let (info, before) = (segment.info(), segment.entries(&self.shape));
+                let Some((made, entries)) = self.made_of(hash, depth, before.clone(), info.blind)
+                else {
+                    return self.give_up(hash);
+                };
+                self.unweigh(hash, depth, &before);
+                self.weigh(hash, depth, &entries);
+                self.segments.replace(hash, made.words);
+                self.replaced(hash, before.len(), entries.len());
+            },
+        );
+    }
+
+    /// Splits the segment of a hash if it has more entries than it should and can be split.
+    #[inline(never)]
+    pub(super) fn split_if_large<I: Isa>(&mut self, isa: I, hash: u64) {
+        let (depth, words) = self.segments.get(hash);
+        let info = Segment { words }.info();
+        if info.count() <= limit(&self.parameters, hash, depth) || !self.can_split(depth) {
+            return;
+        }
+        isa.vectorize(
+            #[inline(always)]
+            || {
+                let entries = self.take_entries(hash);
+                let [lower, upper] = halves(&entries, self.shape.buckets());
+                let lower = self.made_of(hash, depth + 1, lower, info.blind);
+                let upper = self.made_of(hash, depth + 1, upper, info.blind);
+                let (Some(lower), Some(upper)) = (lower, upper) else {
+                    self.weigh(hash, depth, &entries);
+                    return;
+                };
+                self.work += 2;
+                self.weigh(hash, depth + 1, &lower.1);
+                self.weigh(hash, depth + 1, &upper.1);
+                self.segments.split(hash, [lower.0.words, upper.0.words]);
+                self.replaced(hash, entries.len(), lower.1.len() + upper.1.len());
+            },
+        );
+    }
+
+    /// Makes one segment of that of a hash and its sibling, both of which are swept.
+    pub(super) fn merge<I: Isa>(&mut self, isa: I, hash: u64) {
+        isa.vectorize(
+            #[inline(always)]
+            || {
+                let (depth, words) = self.segments.get(hash);
+                let other = sibling(hash, depth);
+                let blinds =
+                    [words, self.segments.get(other).1].map(|words| Segment { words }.info().blind);
+                let (lower, upper) = (hash.min(other), hash.max(other));
+                let lower = self.take_entries(lower);
+                let upper = self.take_entries(upper);
+                let entries = united(&lower, &upper, self.shape.buckets());
+                let blind = blinds[0].max(blinds[1]);
+                let made = self.made_of(hash, depth - 1, entries, blind);
+                // So few entries fit always.
+                let (made, entries) = made.expect("half a segment of entries fits into one");
+                self.work += 2;
+                self.weigh(hash, depth - 1, &entries);
+                self.segments.merge(hash, made.words);
+                self.replaced(hash, lower.len() + upper.len(), entries.len());
+            },
+        );
+    }
+
+    /// A segment of sorted entries for the prefix of a hash of so many bits, with what is in it.
+    #[inline(always)]
+    fn made_of(
+        &self,
+        hash: u64,
+        depth: u32,
+        mut entries: Vec<Entry>,
+        blind: u32,
+    ) -> Option<(Segment, Vec<Entry>)> {
+        let generation = self.regions[region_of(hash)].generation;
+        let needed = self.needed_bits(hash, depth);
+        entries.iter_mut().for_each(|entry| *entry = entry.cut(needed));
+        unite(&mut entries, |tag| self.shape.age(generation, tag));
+        let made = Segment::of_entries(&self.shape, &entries, needed, generation, blind)?;
+        Some((made, entries))
+    }
+
+    /// The entries of the segment of a hash, which is swept; they count no longer.
+    #[inline(always)]
+    pub(super) fn take_entries(&mut self, hash: u64) -> Vec<Entry> {
+        let (depth, words) = self.segments.get(hash);
+        let entries = Segment { words }.entries(&self.shape);
+        self.unweigh(hash, depth, &entries);
+        entries
+    }
+
+    /// Counts the chances of entries of a segment.
+    pub(super) fn weigh(&mut self, hash: u64, depth: u32, entries: &[Entry]) {
+        for entry in entries {
+            self.weights.add(region_of(hash), entry.tag, entry.len() + depth);
+        }
+    }
+
+    /// Counts them no longer.
+    fn unweigh(&mut self, hash: u64, depth: u32, entries: &[Entry]) {
+        for entry in entries {
+            self.weights.take(region_of(hash), entry.tag, entry.len() + depth);
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! Saving and opening. Everything that decides about later answers is kept; what follows from it is not.
+//!
+//! A segment is written as the buckets that have entries and the values of its slots, without those that are
+//! free. Where they lie in memory follows from that, so what was opened is what was saved, word for word.
+
+use super::clock::{REGION_BITS, REGIONS, region_of};
+use super::deal::{coarse_value, fine, most_bins_for};
+use super::entry::{BUCKETS, Entry, is_sorted};
+use super::filter::{Region, Timed, part};
+use super::level::{PARTS, Population, is_step};
+use super::parameters::TimedParameters;
+use super::segment::{Info, MOST_COARSE, Segment, Shape};
+use super::tend::{MOST_DEPTH, longest_prefix};
+use crate::bits::{BitReader, BitWriter, Extendible};
+use crate::codec::{Reader, Writer};
+use crate::error::Error;
+
+/// Bytes of a segment without entries.
+const LEAST_SEGMENT_BYTES: u64 = 13;
+
+/// Writes everything that is not in the parameters.
+pub(super) fn write(filter: &Timed, out: &mut Writer) {
+    out.u8(filter.clock.is_some().into());
+    out.u64(filter.clock.unwrap_or(0));
+    out.u64(filter.lost);
+    out.u64(filter.hand);
+    out.u8(filter.turn as u8);
+    out.u32(filter.quiet);
+    for region in &*filter.regions {
+        out.u8(region.population.bits() as u8);
+        region.population.least().iter().for_each(|&least| out.u64(least));
+    }
+    out.u32(filter.segments.arrays() as u32);
+    out.u8(filter.segments.length() as u8);
+    out.u8(filter.segments.next_length().unwrap_or(0) as u8);
+    out.u32(filter.segments.next_entries() as u32);
+    let mut bits = BitWriter::new();
+    for hash in filter.segments.first_hashes() {
+        let (depth, words) = filter.segments.get(hash);
+        let segment = Segment { words };
+        let generation = filter.regions[region_of(hash)].generation;
+        out.u8(depth as u8);
+        write_segment(&filter.shape, &segment, generation, &mut bits, out);
+    }
+}
+
+fn write_segment(
+    shape: &Shape,
+    segment: &Segment<&[u64]>,
+    generation: u64,
+    bits: &mut BitWriter,
+    out: &mut Writer,
+) {
+    let info = segment.info();
+    out.u64(generation.wrapping_sub(segment.generation()));
+    out.u16(info.blind as u16);
+    out.u16(info.count() as u16);
+    if info.count() == 0 {
+        return;
+    }
+    out.u8(info.bins as u8);
+    out.u8(info.remainder_bits as u8);
+    out.u8(u8::from(info.mixed) | (info.coarse as u8) << 1);
+    bits.clear();
+    for number in 0..info.groups(shape) {
+        bits.push(BUCKETS, segment.group(number).occupied());
+    }
+    let entries = segment.entries(shape);
+    let values: Vec<(u32, u64)> =
+        entries.iter().map(|&entry| coarse_value(shape, info, entry)).collect();
+    for (at, &(bucket, value)) in values.iter().enumerate() {
+        let last = values.get(at + 1).is_none_or(|next| next.0 != bucket);
+        bits.push(1, last.into());
+        bits.push(info.field_bits() + shape.tag_bits, value);
+    }
+    out.words(bits.as_words());
+}
+
+/// Reads what [`write`] wrote.
+pub(super) fn read(parameters: TimedParameters, payload: &mut Reader<'_>) -> Result<Timed, Error> {
+    let refuse = |field, found: u64, expected| Err(Error::Field { field, found, expected });
+    let (shape, ticks) = (parameters.shape(), parameters.ticks());
+    let started = payload.u8("started")?;
+    let clock = payload.u64("clock")?;
+    if started > 1 || started == 0 && clock != 0 {
+        return refuse("started", started.into(), "0 with a clock of 0, or 1");
+    }
+    let lost = payload.u64("lost")?;
+    let hand = payload.u64("hand")?;
+    let turn = payload.u8("turn")?;
+    let quiet = payload.u32("quiet")?;
+    if turn >= 4 {
+        return refuse("turn", turn.into(), "at most 3");
+    }
+    let mut levels = [(0, [0; PARTS]); REGIONS];
+    for (bits, least) in &mut levels {
+        *bits = payload.u8("bits of growth")?.into();
+        if !is_step(*bits) {
+            return refuse("bits of growth", (*bits).into(), "those of a step");
+        }
+        for least in least {
+            *least = payload.u64("least population")?;
+        }
+    }
+    let generations: [u64; REGIONS] = std::array::from_fn(|region| ticks.generation(region, clock));
+
+    let count = payload.u32("segments")?;
+    let length = u32::from(payload.u8("length of prefixes")?);
+    let next_length = u32::from(payload.u8("next length of prefixes")?);
+    let next_entries = payload.u32("next entries")?;
+    if u64::from(count).saturating_mul(LEAST_SEGMENT_BYTES) > payload.remaining() {
+        return refuse("segments", count.into(), "no more than there are bytes for");
+    }
+    if !(REGION_BITS..=MOST_DEPTH.min(longest_prefix(count as usize) + 1)).contains(&length) {
+        return refuse(
+            "length of prefixes",
+            length.into(),
+            "from 3 on, and little more than needed",
+        );
+    }
+    let mut segments = Vec::with_capacity(count as usize);
+    let mut items = [0; REGIONS];
+    let mut kept = Vec::with_capacity(count as usize);
+    // The first prefix of the table that no segment has yet.
+    let mut first = 0_u64;
+    for _ in 0..count {
+        let depth = u32::from(payload.u8("depth")?);
+        let fits = (REGION_BITS..=length).contains(&depth)
+            && first >> length == 0
+            && first.is_multiple_of(1 << (length - depth));
+        if !fits {
+            return refuse("depth", depth.into(), "that of a prefix which is left");
+        }
+        let hash = first << (u64::BITS - length);
+        first += 1 << (length - depth);
+        let region = region_of(hash);
+        let (segment, entries) = read_segment(&parameters, &shape, generations[region], payload)?;
+        items[region] += entries as u64;
+        segments.push((depth, segment.words));
+        kept.push((hash, depth));
+    }
+    if first >> length != 1 {
+        return refuse("segments", count.into(), "as many as cover all prefixes");
+    }
+    let mut segments = Extendible::new(length, segments);
+    make_next(&mut segments, next_length, next_entries)?;
+    let regions = Box::new(std::array::from_fn(|region| {
+        let generation = generations[region];
+        let (bits, least) = levels[region];
+        let (floor, part) = (parameters.floor(), part(&shape, generation));
+        let population = Population::from_parts(floor, items[region], part, least, bits);
+        Region { generation, population }
+    }));
+    let mut filter = Timed::from_parts(parameters, regions, segments);
+    filter.clock = (started == 1).then_some(clock);
+    (filter.lost, filter.hand, filter.turn, filter.quiet) = (lost, hand, turn.into(), quiet);
+    if started == 1 {
+        filter.find_next_change();
+    }
+    for (hash, depth) in kept {
+        filter.weigh_living(hash, depth);
+    }
+    Ok(filter)
+}
+
+/// Makes as much of the next table as there was.
+fn make_next(segments: &mut Extendible, next: u32, entries: u32) -> Result<(), Error> {
+    let length = segments.length();
+    let made = entries as usize;
+    let possible = match next {
+        0 => entries == 0,
+        next if next == length + 1 => next <= MOST_DEPTH,
+        next => next + 1 == length && next >= REGION_BITS && segments.arrays_of_depth(length) == 0,
+    };
+    if !possible || next != 0 && (made == 0 || made >> next != 0 || !made.is_multiple_of(2)) {
+        let expected = "an even part of a table of prefixes one bit longer, or shorter and enough";
+        return Err(Error::Field { field: "next entries", found: entries.into(), expected });
+    }
+    while segments.next_entries() < made {
+        if next > length {
+            segments.make_entries();
+        } else {
+            segments.make_entries_of_half();
+        }
+    }
+    Ok(())
+}
+
+/// Reads a segment of a region that is in this generation, and says how many entries it has.
+fn read_segment(
+    parameters: &TimedParameters,
+    shape: &Shape,
+    generation: u64,
+    payload: &mut Reader<'_>,
+) -> Result<(Segment, usize), Error> {
+    let fault = |found: u64| Error::Field {
+        field: "segment",
+        found,
+        expected: "a segment that does not contradict itself",
+    };
+    let late = payload.u64("generations since the last sweep")?;
+    let blind = u32::from(payload.u16("generations of blindness")?);
+    let count = usize::from(payload.u16("entries of a segment")?);
+    if blind > shape.ages + 1 || late > generation {
+        return Err(fault(late));
+    }
+    let generation = generation - late;
+    if count == 0 {
+        return Ok((Segment::empty(generation, blind), 0));
+    }
+    let bins = usize::from(payload.u8("bins")?);
+    let remainder_bits = u32::from(payload.u8("remainder bits of a segment")?);
+    let kind = payload.u8("kind of a segment")?;
+    let (mixed, coarse) = (kind & 1 != 0, u32::from(kind >> 1));
+    let info = Info { bins, remainder_bits, mixed, coarse, blind, ..Info::default() };
+    let fits = coarse <= MOST_COARSE
+        && (1..=parameters.most_remainder_bits()).contains(&remainder_bits)
+        && bins <= most_bins_for(count).min(info.most_bins(shape))
+        && count <= info.slots();
+    if !fits {
+        return Err(fault(count as u64));
+    }
+    let groups = info.groups(shape);
+    let bits = groups * BUCKETS as usize + count * info.stride(shape);
+    let words = payload.words("entries", bits.div_ceil(64) as u64)?;
+    let entries =
+        read_entries(shape, info, generation, count, &words, bits).ok_or(fault(bits as u64))?;
+    let half = ((groups / 2) as u32 * BUCKETS) << coarse;
+    let lower = entries.partition_point(|entry| entry.bucket < half);
+    let info = Info { lower, upper: count - lower, ..info };
+    Ok((Segment::of_info(shape, generation, info, &entries), count))
+}
+
+/// The entries in these bits, if they are what entries can be.
+fn read_entries(
+    shape: &Shape,
+    info: Info,
+    generation: u64,
+    count: usize,
+    words: &[u64],
+    bits: usize,
+) -> Option<Vec<Entry>> {
+    let groups = info.groups(shape);
+    let mut occupied = BitReader::new(words, 0);
+    let mut slots = BitReader::new(words, groups * BUCKETS as usize);
+    let mut entries = Vec::with_capacity(count);
+    for number in 0..groups as u32 {
+        let mut buckets = occupied.take(BUCKETS);
+        while buckets != 0 {
+            if entries.len() == count {
+                return None;
+            }
+            let bucket = number * BUCKETS + buckets.trailing_zeros();
+            let last = slots.take(1) == 1;
+            let value = slots.take(info.field_bits() + shape.tag_bits);
+            // The one that ends a remainder is after the bits that belong to the bucket.
+            let field = value >> shape.tag_bits;
+            if info.mixed && field.trailing_zeros() > info.remainder_bits {
+                return None;
+            }
+            let entry = fine(shape, info, bucket, value);
+            if shape.age(generation, entry.tag) > shape.ages {
+                return None;
+            }
+            entries.push(entry);
+            if last {
+                buckets &= buckets - 1;
+            }
+        }
+    }
+    let left = BitReader::new(words, bits).take((words.len() * 64 - bits) as u32);
+    (entries.len() == count && left == 0 && is_sorted(&entries)).then_some(entries)
+}

@@ -1,0 +1,81 @@
+//! Checking that everything is as it should be.
+
+use super::clock::{REGIONS, region_of};
+use super::deal::{most_bins_for, used};
+use super::entry::is_sorted;
+use super::filter::{Timed, part};
+use super::segment::Segment;
+use super::tend::longest_prefix;
+use super::weights::Weights;
+
+impl Timed {
+    /// Checks every invariant, and says which one is broken.
+    pub fn validate(&self) -> Result<(), String> {
+        let mut weighed = Self { weights: Weights::new(&self.shape), ..self.clone() };
+        let mut items = [0; REGIONS];
+        for hash in self.segments.first_hashes() {
+            let (depth, words) = self.segments.get(hash);
+            self.validate_segment(hash, depth, &Segment { words })
+                .map_err(|fault| format!("segment of {hash:#x}, depth {depth}: {fault}"))?;
+            items[region_of(hash)] += Segment { words }.info().count() as u64;
+            weighed.weigh_living(hash, depth);
+        }
+        for (number, region) in self.regions.iter().enumerate() {
+            let now = self.clock.unwrap_or(0);
+            check(region.population.items() == items[number], "the population is counted")?;
+            check(
+                region.generation == self.ticks.generation(number, now),
+                "regions know the time",
+            )?;
+            let least = region.population.least();
+            let current = part(&self.shape, region.generation) as usize % least.len();
+            check(least[current] <= items[number], "the least is not above what there is")?;
+        }
+        check(self.items == items.iter().sum::<u64>(), "entries are counted")?;
+        let generations = self.regions.each_ref().map(|region| region.generation);
+        let rates =
+            [&self.weights, &weighed.weights].map(|weights| weights.rate(&self.shape, generations));
+        check(rates[0] == rates[1], "the chance of an error is summed up")?;
+        let longest = longest_prefix(self.segments.arrays()) + 1;
+        check(self.segments.length() <= longest, "the table is not too long")
+    }
+
+    fn validate_segment(
+        &self,
+        hash: u64,
+        depth: u32,
+        segment: &Segment<&[u64]>,
+    ) -> Result<(), String> {
+        let (shape, info) = (&self.shape, segment.info());
+        check(segment.words.len() == info.words(shape), "it has as many words as it says")?;
+        check(segment.generation() <= self.regions[region_of(hash)].generation, "it is not ahead")?;
+        check(info.bins <= most_bins_for(info.count()), "it is not too roomy")?;
+        check((info.bins == 0) == (info.count() == 0), "it has bins if it has entries")?;
+        check(info.bins == 0 || info.count() <= info.slots(), "its entries fit")?;
+        let entries = segment.entries(shape);
+        check(entries.len() == info.count(), "its entries are counted")?;
+        check(is_sorted(&entries), "its entries are sorted")?;
+        let most = self.parameters.most_remainder_bits();
+        check(info.remainder_bits <= most, "remainders are not too long")?;
+        let fits = |len: u32| {
+            if info.mixed { len <= info.remainder_bits } else { len == info.remainder_bits }
+        };
+        check(entries.iter().all(|entry| fits(entry.len())), "remainders are as long as it says")?;
+        let age = |tag| shape.age(segment.generation(), tag);
+        check(entries.iter().all(|entry| age(entry.tag) <= shape.ages), "ages are possible")?;
+        let free = |bin: usize| {
+            segment.bin(shape, info, bin).iter().all(|word| word & !used(info, bin) == 0)
+        };
+        check((0..info.bins).all(free), "free slots are zero")?;
+        check(depth <= self.segments.length(), "it is in the table")?;
+        if info.bins == 0 {
+            return Ok(());
+        }
+        let again = Segment::of_info(shape, segment.generation(), info, &entries);
+        check(*again.words == *segment.words, "its words follow from its entries")
+    }
+}
+
+fn check(holds: bool, invariant: &str) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(format!("it does not hold that {invariant}")) }
+}
