@@ -156,8 +156,14 @@ pub trait Counting {
 
 /// Takes back insertions.
 pub trait Removing {
-    /// Takes back one insertion, and says whether there was one to take back. The caller must only
-    /// remove what was inserted: removing a key that merely collides makes another key vanish.
+    /// Takes back one insertion, and says whether there was one to take back.
+    ///
+    /// The caller must only remove what was inserted: removing a key that merely collides makes
+    /// another key vanish, and nobody can tell the two apart. What was inserted is every key that
+    /// [`insert_hash`](Membership::insert_hash) was called with, as often as it was, whatever the
+    /// answers; but of those for
+    /// [`insert_new_hash`](Membership::insert_new_hash) only the ones that it called new. One that it
+    /// called seen was not stored: its entry, if it is not its own from before, is another's.
     fn remove_hash(&mut self, hash: u64) -> bool;
 }
 

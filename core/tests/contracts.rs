@@ -23,6 +23,7 @@ mod subjects;
 mod timed;
 
 use broken::{Fault, detector_with_fault, ever_with_fault, with_fault};
+use lately::spectral::{Rule, SpectralParameters};
 use model::{Flaw, model};
 use subjects::{Subject, subjects};
 
@@ -111,6 +112,13 @@ fn what_is_taken_back_is_gone_and_nothing_else() {
 }
 
 #[test]
+fn what_was_called_new_can_be_taken_back() {
+    on_every(Subject::takes_back, ever::takes_back_what_it_called_new);
+    must_catch_ever(Fault::RemovesAnother, ever::takes_back_what_it_called_new);
+    must_catch_ever(Fault::NeverRemoves, ever::takes_back_what_it_called_new);
+}
+
+#[test]
 fn looking_changes_nothing_and_tells_what_inserting_would() {
     on_every(|_| true, membership::looking_is_free_and_true);
     must_catch(Fault::BlindEye, membership::looking_is_free_and_true);
@@ -175,6 +183,15 @@ fn counts_are_never_too_small_and_seldom_too_large() {
     must_catch_flaw(Flaw::Undercounts, counting::counts_are_right);
     must_catch_flaw(Flaw::Overcounts, counting::counts_are_right);
     must_catch_flaw(Flaw::NeverSlides, counting::counts_are_right);
+}
+
+#[test]
+fn minimal_increase_raises_no_more_than_it_must() {
+    on_every(Subject::increases_minimally, counting::raises_no_more_than_it_must);
+    // The rule beside it, which adds to every counter of a key.
+    let rule = Rule::MinimumSelection;
+    let adds_to_all = SpectralParameters::with_error(5_000, 0.05, rule);
+    must_fail(&Subject::of(Box::new(adds_to_all)), counting::raises_no_more_than_it_must);
 }
 
 #[test]

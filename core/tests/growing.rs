@@ -185,3 +185,64 @@ fn forged_directories_and_segments_do_no_harm() {
     }
     assert!(opened > 100, "only {opened} forgeries opened: nothing was tested");
 }
+
+/// Keys taken back give their memory back: what is left takes hardly more than a filter that never
+/// held anything else, and nothing of it is forgotten.
+#[test]
+fn memory_follows_what_is_left() {
+    let fresh = || Growing::new(GrowingParameters::with_error(0.01, 1_000, true).unwrap());
+    for (mut filter, keys) in [(fresh(), 60_000), (tiny(true), 10_000)] {
+        let empty = filter.heap_bytes();
+        (0..keys).for_each(|key| _ = filter.insert_hash(remix(key, 11), Time::ZERO));
+        let (full, segments) = (filter.heap_bytes(), filter.segments());
+        let mut held = keys;
+        for left in [keys / 4, keys / 40, 0] {
+            (left..held).for_each(|key| assert!(filter.remove_hash(remix(key, 11))));
+            assert!((0..left).all(|key| filter_holds(&filter, key)), "{left} of {keys}");
+            held = left;
+            // Where most remainders are used up, copies of what was taken back go last.
+            let most = if keys > 10_000 { 3 * full * left / keys } else { full };
+            assert!(filter.heap_bytes() <= most + 2 * empty, "{} of {full}", filter.heap_bytes());
+        }
+        assert!(full > 10 * empty && segments > 10, "{full} {empty} {segments}");
+        assert_eq!((filter.segments(), filter.heap_bytes()), (1, empty), "{segments} {full}");
+    }
+}
+
+fn filter_holds(filter: &Growing, key: u64) -> bool {
+    filter.contains_hash(remix(key, 11), Time::ZERO)
+}
+
+/// Growing and shrinking in turns, saved and opened at any moment: the copy goes on like the
+/// original, to the byte, while segments merge and tables shrink.
+#[test]
+fn a_copy_shrinks_like_the_original() {
+    let mut filter = tiny(true);
+    let mut copies: Vec<Growing> = Vec::new();
+    let open = |filter: &Growing| {
+        let (opened, _) = codec::open(&codec::save(filter, HASHING)).unwrap();
+        let opened: Box<dyn std::any::Any> = opened;
+        *opened.downcast::<Growing>().unwrap()
+    };
+    let mut most = 0;
+    for round in 0..4 {
+        let keys = 3_000 * round..3_000 * (round + 1);
+        for key in keys.clone() {
+            for filter in copies.iter_mut().chain([&mut filter]) {
+                filter.insert_hash(remix(key, 12), Time::ZERO);
+            }
+        }
+        most = most.max(filter.segments());
+        for (step, key) in keys.enumerate() {
+            for filter in copies.iter_mut().chain([&mut filter]) {
+                assert!(filter.remove_hash(remix(key, 12)));
+            }
+            if step % 701 == 700 {
+                copies = vec![open(&filter)];
+            }
+        }
+        let saved = codec::save(&filter, HASHING);
+        assert!(copies.iter().all(|copy| codec::save(copy, HASHING) == saved), "{round}");
+    }
+    assert!(most > 20 && filter.segments() < 4 && filter.items() == 0, "{}", filter.segments());
+}

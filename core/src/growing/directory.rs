@@ -122,11 +122,77 @@ impl Directory {
         self.segments.split(hash, halves.map(Segment::into_words))
     }
 
-    /// How many entries the next table has, of those that it will have; `None` if segments are too
-    /// uneven for a longer one.
+    /// Puts one segment in the place of that of a hash and its sibling, and says whether there was
+    /// room for what is noted with it.
+    pub(super) fn merge(&mut self, hash: u64, segment: Segment, origins: Origins) -> bool {
+        if origins.words().len() > MOST_NOTES {
+            return false;
+        }
+        self.segments.merge(hash, segment.into_words());
+        if let Some(notes) = &mut self.origins {
+            notes.merge(hash, origins.into_words());
+        }
+        // A longer table is no longer for so few.
+        if self.next_entries().is_none() && !self.is_halving() {
+            self.forget_next();
+        }
+        true
+    }
+
+    /// Entries of the table.
+    pub(super) fn entries(&self) -> usize {
+        1 << self.length()
+    }
+
+    /// Whether the table is longer than it may be for so many segments.
+    pub(super) fn is_too_long_for(&self, segments: usize) -> bool {
+        self.length() > longest_prefix(segments)
+    }
+
+    /// How many entries a longer table has, of those that it will have; `None` if segments are too
+    /// uneven for one.
     pub(super) fn next_entries(&self) -> Option<(usize, usize)> {
         let longest = longest_prefix(self.segment_count());
-        (self.length() < longest).then(|| (self.segments.next_entries(), 2 << self.length()))
+        let made = if self.is_halving() { 0 } else { self.segments.next_entries() };
+        (self.length() < longest).then(|| (made, 2 << self.length()))
+    }
+
+    /// Entries of a shorter table that are made.
+    pub(super) fn entries_of_half(&self) -> usize {
+        if self.is_halving() { self.segments.next_entries() } else { 0 }
+    }
+
+    /// Whether the table can be half as long.
+    pub(super) fn can_halve(&self) -> bool {
+        let length = self.length();
+        length > 0 && self.segments.arrays_of_depth(length) == 0
+    }
+
+    /// Makes so many pairs of entries of a table half as long, which takes over when it is complete;
+    /// nothing if segments need the one there is.
+    pub(super) fn make_entries_of_half(&mut self, pairs: usize) {
+        let length = self.length();
+        for _ in 0..pairs {
+            if self.length() < length || !self.can_halve() {
+                return;
+            }
+            self.segments.make_entries_of_half();
+            if let Some(notes) = &mut self.origins {
+                notes.make_entries_of_half();
+            }
+        }
+    }
+
+    /// Whether the next table is a shorter one.
+    fn is_halving(&self) -> bool {
+        self.segments.next_length().is_some_and(|next| next < self.length())
+    }
+
+    fn forget_next(&mut self) {
+        self.segments.forget_next();
+        if let Some(notes) = &mut self.origins {
+            notes.forget_next();
+        }
     }
 
     /// Makes two entries of the next table, which takes over when it is complete.

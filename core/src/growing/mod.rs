@@ -12,6 +12,7 @@ mod field;
 mod filter;
 mod freeze;
 mod layers;
+mod merging;
 mod origin;
 mod outcome;
 mod parameters;

@@ -35,7 +35,7 @@ impl Removing for Growing {
 }
 
 /// What can be said of the notes on an origin.
-enum Noted {
+pub(super) enum Noted {
     Times(usize),
     /// The segment that had them knows nothing any more.
     Unknown,
@@ -75,11 +75,13 @@ impl Growing {
         let (_, mut segment) = self.directory.segment_mut(hash);
         segment.remove_at(width, place, longest.run, longest.at);
         self.items = self.items.saturating_sub(1);
-        if segment.bins(width) > bins_for(segment.count(width) + RESERVE) {
+        let entries = segment.count(width);
+        if segment.bins(width) > bins_for(entries + RESERVE) {
             self.drop_leftovers(isa, hash, &mut Uncounted);
             let smaller = self.directory.segment(hash).1.reshaped(isa, width);
             self.directory.replace(hash, smaller);
         }
+        self.after_removal(isa, hash, entries);
         true
     }
 
@@ -101,7 +103,7 @@ impl Growing {
         Struck::Leftover
     }
 
-    fn noted(&self, origin: Origin) -> Noted {
+    pub(super) fn noted(&self, origin: Origin) -> Noted {
         let hash = origin.first_hash();
         if self.directory.segment(hash).1.is_blind() {
             return Noted::Unknown;

@@ -1,8 +1,8 @@
 //! The growing filter as bytes: written, and read without trust.
 //!
 //! A payload is items, lost entries, the number of segments, the length of the directory's prefixes
-//! and how many entries of the next table are made (two filters that were equal once must split
-//! their segments at the same moments for ever), and for every segment, in the order of
+//! and how many entries of the next table are made, 2^31 more if that is a shorter one (two filters
+//! that were equal once must split their segments at the same moments for ever), and for every segment, in the order of
 //! their prefixes, its depth, the number of its bins (zero for a blind one) and its words, and if
 //! anything can be taken back, the number of its origins and those.
 
@@ -16,13 +16,19 @@ use super::segment::{BLOCKS, MOST_BINS, SLOTS, Segment, words_of};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 
+/// Added to the entries of the next table if that is a shorter one.
+const HALVING: u32 = 1 << 31;
+
 pub(super) fn write(filter: &Growing, out: &mut Writer) {
     let directory = &filter.directory;
     out.u64(filter.items);
     out.u64(filter.lost);
     out.u32(directory.segment_count() as u32);
     out.u8(directory.length() as u8);
-    out.u32(directory.next_entries().map_or(0, |(made, _)| made) as u32);
+    match directory.entries_of_half() {
+        0 => out.u32(directory.next_entries().map_or(0, |(made, _)| made) as u32),
+        made => out.u32(HALVING | made as u32),
+    }
     for hash in directory.first_hashes() {
         let (depth, segment) = directory.segment(hash);
         out.u8(depth as u8);
@@ -57,6 +63,15 @@ pub(super) fn read(
     let items = items.min(entries as u64);
     let mut directory = Directory::new(kept, length, parameters.removing);
     match directory.next_entries() {
+        _ if made & HALVING != 0 => {
+            let (made, all) = ((made & !HALVING) as usize, directory.entries() / 2);
+            if !directory.can_halve() || made % 2 != 0 || !(1..all).contains(&made) {
+                let expected = "an even number below that of half the entries";
+                let field = "entries of the next table";
+                return Err(Error::Field { field, found: made as u64, expected });
+            }
+            directory.make_entries_of_half(made / 2);
+        }
         Some((_, all)) if made % 2 == 0 && (made as usize) < all => {
             (0..made / 2).for_each(|_| directory.make_entries());
         }

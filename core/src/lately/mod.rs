@@ -100,9 +100,10 @@ impl<T> Lately<T> {
 
     /// Takes back the insertion of a key, and says whether there was one.
     ///
-    /// Only for a key that is in the window and whose insertion was answered "new": then it is gone,
-    /// and no other key with it. A key that was only *reported* as seen shares its entry with another,
-    /// which would be forgotten instead. An error if the structure keeps nothing that can be taken
+    /// Only for what was inserted: by `insert`, every key, as often as it was inserted, whatever the
+    /// answers; by `insert_new`, only one that was answered "new". Then it is gone, and no other key
+    /// with it. A key that was only *reported* as seen has no entry of its own, and another's would be
+    /// forgotten instead: nobody can tell the two apart. An error if the structure keeps nothing that can be taken
     /// back: ask for one that does with [`removing`](Builder::removing).
     ///
     /// ```

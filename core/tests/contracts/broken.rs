@@ -118,6 +118,7 @@ impl Membership for Broken {
 
     fn insert_new_hash(&mut self, hash: u64, now: Time) -> bool {
         self.steps += 1;
+        self.ever.insert(hash);
         let recorded = self.recorded(hash);
         match self.fault {
             Fault::AlwaysRefreshes => self.inner.insert_hash(hash, now),

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use lately::{Error, Filter, Time, Window};
+use lately::{Counting, Error, Filter, Time, Window};
 use testkit::oracle::Counts;
 use testkit::random::SplitMix64;
 use testkit::stats::assert_rate_at_most;
@@ -29,6 +29,32 @@ pub fn counts_are_right(subject: &Subject) {
             at_least(subject, &*filter, count, history.count(key));
         }
         counts_as(subject, &*filter, &history.counts, seed);
+    }
+}
+
+/// Under minimal increase an addition raises the counters that hold a key's count and no others: the
+/// key counts exactly so many more, and no other key comes to count more than both counted. There are
+/// four times the keys that the filter is made for, so that most counters are shared.
+pub fn raises_no_more_than_it_must(subject: &Subject) {
+    let seed = 3;
+    let mut filter = (subject.build)(seed);
+    let watched: Vec<u64> = streams::distinct(9).take(300).map(|key| hash(seed, key)).collect();
+    for (step, key) in streams::zipf(20_000, 0.8, 9).take(60_000).enumerate() {
+        let key = hash(seed, key);
+        let counter = filter.as_counting().expect("this contract is for counters");
+        let count = |counter: &dyn Counting, key| counter.count_hash(key, Time::ZERO);
+        let times = 1 + step as u64 % 2;
+        if step % 20 != 0 {
+            counter.add_hash(key, times, Time::ZERO);
+            continue;
+        }
+        let before: Vec<u64> = watched.iter().map(|&other| count(counter, other)).collect();
+        let own = count(counter, key) + times;
+        assert_eq!(counter.add_hash(key, times, Time::ZERO), own, "{}", subject.label);
+        for (&other, before) in watched.iter().zip(before) {
+            let after = count(counter, other);
+            assert!(after <= before.max(own), "{}: {before} became {after}", subject.label);
+        }
     }
 }
 

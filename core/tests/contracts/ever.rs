@@ -83,6 +83,33 @@ pub fn takes_back_what_was_inserted(subject: &Subject) {
     }
 }
 
+/// Keys inserted as new are kept only if they are called new; of those, any can be taken back, and
+/// all others stay. (A key that is called seen has no entry of its own: taking it back would take
+/// another's. Nobody can tell the two apart, so this is what callers owe.)
+pub fn takes_back_what_it_called_new(subject: &Subject) {
+    for seed in 1..3 {
+        let mut filter = (subject.build)(seed);
+        let mut kept: HashMap<u64, u64> = HashMap::new();
+        for (step, key) in streams::distinct(seed).take(12_000).enumerate() {
+            if filter.insert_new_hash(hash(seed, key), Time::ZERO) {
+                kept.insert(key, 1);
+            }
+            if step % 3_000 == 2_999 {
+                let mut all: Vec<u64> = kept.keys().copied().collect();
+                all.sort_unstable_by_key(|key| hash(step as u64, *key));
+                let removing = filter.as_removing().expect("this contract is for removers");
+                for key in &all[..all.len() * 2 / 3] {
+                    assert!(removing.remove_hash(hash(seed, *key)), "{}", subject.label);
+                    kept.remove(key);
+                }
+                check(subject, &*filter, &kept, seed);
+                let gone = all.into_iter().filter(|key| !kept.contains_key(key));
+                assert_unseen(subject, &*filter, gone, seed);
+            }
+        }
+    }
+}
+
 /// Every key that was inserted is reported.
 fn check(subject: &Subject, filter: &dyn Filter, inserted: &HashMap<u64, u64>, seed: u64) {
     for &key in inserted.keys() {

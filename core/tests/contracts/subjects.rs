@@ -82,6 +82,12 @@ impl Subject {
         self.counts_sightings() && !self.takes_back_sightings()
     }
 
+    /// Whether it says how often by the rule of minimal increase.
+    pub fn increases_minimally(&self) -> bool {
+        let rule = ("rule", Rule::MinimalIncrease.name().to_owned());
+        (self.build)(0).blueprint().fields().contains(&rule)
+    }
+
     /// Whether it says how often, and can be combined with another.
     pub fn combines(&self) -> bool {
         let other = (self.build)(0);
