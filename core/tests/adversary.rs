@@ -47,6 +47,21 @@ impl Game<'_> {
         filter.insert_hash(hashing.hash(&self.key(i)), Time::ZERO)
     }
 
+    /// Her key, another, and hers again, until hers is called new; then the same once more.
+    fn win_by_asking(&self) -> bool {
+        let mut filter = self.fresh();
+        let mut insert = |i| self.insert(&mut *filter, self.hashing, i);
+        insert(0);
+        for other in 1..TRIES {
+            insert(other);
+            if insert(0) {
+                insert(other);
+                return insert(0);
+            }
+        }
+        false
+    }
+
     /// A window of keys, then one never seen that her copy reports as seen.
     fn win_false_positive(&self) -> bool {
         let (mut filter, mut copy) = (self.fresh(), self.copy());
@@ -147,6 +162,23 @@ fn false_negatives_are_made_without_a_secret_and_not_with_one() {
         let keyed = wins(blueprint, true, |game| game.win_false_negative(WINDOW - 2));
         assert!(rate_is_at_most(keyed, GAMES, bound, 1e-9), "{blueprint:?}: {keyed}, {bound}");
     }
+}
+
+/// What no secret helps against either: she learns from the answers alone which key pushes hers out,
+/// and does it once more.
+#[test]
+fn what_pushes_a_key_out_is_learnt_from_the_answers() {
+    let detector = QuotientTable {
+        update: Update::KeepRandom,
+        ..QuotientTable::with_bits(6400, 1, Even { bits: 3 }).unwrap()
+    };
+    let alone = AloneParameters { window: WINDOW, detector };
+    let won = wins(&alone, true, |game| game.win_by_asking());
+    assert!(rate_is_at_least(won, GAMES, 0.6, 1e-9), "{won} of {GAMES}");
+    // One that never forgets inside its window gives her nothing to learn.
+    let goal = Goal::new(Window::Last(WINDOW), Memory::from_bytes(1_350));
+    let never = (catalog::row("quotient-short-hash").unwrap().propose)(&goal).unwrap();
+    assert_eq!(wins(&*never, true, |game| game.win_by_asking()), 0);
 }
 
 /// What no secret helps against: she saw a key reported falsely, sends the same window again, and

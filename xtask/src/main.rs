@@ -5,6 +5,7 @@ mod engines;
 mod fresh;
 mod fuzz;
 mod memory;
+mod named;
 mod packages;
 mod public;
 mod steps;
@@ -17,7 +18,8 @@ use anyhow::{Context, Result, bail};
 
 use engines::{Build, Engines};
 
-const HELP: &str = "\
+/// What there is to do.
+pub(crate) const HELP: &str = "\
 Usage: cargo xtask CHORE
 
   test          everything a change must pass: lints, tests, documents, a short fuzz run

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::tidy::rust_files;
+use crate::tidy::files;
 
 const LIST: &str = "core/public.txt";
 
@@ -39,7 +39,7 @@ fn list() -> Result<String> {
     let library = fs::read_to_string("core/src/lib.rs")?;
     let rooms = inside(&library);
     let mut lines = Vec::new();
-    for file in rust_files(Path::new("core/src")) {
+    for file in files(Path::new("core/src"), ".rs") {
         let name = file.strip_prefix("core/src").unwrap_or(&file).to_path_buf();
         if !rooms.iter().any(|room| is_in(&name, room)) {
             let text = fs::read_to_string(&file)?;

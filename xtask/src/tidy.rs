@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
+use crate::HELP;
+use crate::named::Known;
+
 /// Lines that a file may have before its tests: more is a second idea.
 const LONGEST_FILE: usize = 400;
 
@@ -14,9 +17,18 @@ const FENCED: [&str; 2] = ["core/src/bits/", "module/src/engine/"];
 /// Fails with everything that breaks a rule.
 pub fn check() -> Result<()> {
     let mut faults = Vec::new();
-    for file in rust_files(Path::new(".")) {
-        let name = file.to_string_lossy().trim_start_matches("./").to_owned();
-        faults.extend(faults_of(&name, &fs::read_to_string(&file)?));
+    let mut code = String::new();
+    for file in files(Path::new("."), ".rs") {
+        let text = fs::read_to_string(&file)?;
+        faults.extend(faults_of(&name_of(&file), &text));
+        code.push_str(&text);
+    }
+    for file in files(Path::new("."), ".py") {
+        code.push_str(&fs::read_to_string(&file)?);
+    }
+    let known = Known::collect(HELP, code)?;
+    for file in files(Path::new("."), ".md") {
+        faults.extend(known.faults_of(&name_of(&file), &fs::read_to_string(&file)?));
     }
     if !faults.is_empty() {
         bail!("{}", faults.join("\n"));
@@ -47,16 +59,20 @@ fn faults_of(name: &str, text: &str) -> Vec<String> {
     faults
 }
 
-/// All files of code below a folder, in order.
-pub fn rust_files(folder: &Path) -> Vec<PathBuf> {
+fn name_of(file: &Path) -> String {
+    file.to_string_lossy().trim_start_matches("./").to_owned()
+}
+
+/// All files below a folder whose names end so, in order.
+pub fn files(folder: &Path, end: &str) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut files = Vec::new();
     for entry in entries.flatten() {
         let path = entry.path();
         let name = entry.file_name().to_string_lossy().into_owned();
         if path.is_dir() && name != "target" && !name.starts_with('.') {
-            files.extend(rust_files(&path));
-        } else if name.ends_with(".rs") {
+            files.extend(self::files(&path, end));
+        } else if name.ends_with(end) {
             files.push(path);
         }
     }

@@ -214,3 +214,20 @@ fn thinning(beyond: f64) -> f64 {
     const SLOWNESS: f64 = 2.0;
     SLOWNESS / ((beyond + SLOWNESS - 1.0) * (beyond + SLOWNESS))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What remainders have at ten million keys and 1%, if other numbers were expected.
+    #[test]
+    fn a_wrong_hint_costs_bits() {
+        let told = |items| GrowingParameters::with_error(0.01, items, false).unwrap();
+        let depth = told(10_000_000).expected_depth();
+        let more = |items| {
+            i32::from(told(items).remainder_bits[depth])
+                - i32::from(told(10_000_000).remainder_bits[depth])
+        };
+        assert_eq!([1, 1_000_000, 100_000_000, 1_000_000_000].map(more), [6, 3, 0, 1]);
+    }
+}

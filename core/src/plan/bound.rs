@@ -1,6 +1,6 @@
-//! Lower bounds: what no structure can beat. The leading terms of proven theorems, in bits per
-//! item; each theorem also subtracts a constant (its O(n) term) that we leave out, so a clever
-//! structure could, in principle, come out slightly below at small sizes.
+//! Yardsticks: the leading terms of proven lower bounds, in bits per item. Each theorem also subtracts
+//! a constant (its O(n) term) that we leave out, so a clever structure could, in principle, come out
+//! slightly below at small sizes; that of growing sets has factors besides.
 
 use crate::rate::ErrorRate;
 
@@ -21,8 +21,8 @@ pub fn sliding_window(rate: ErrorRate, window: u64, slack: Option<u64>) -> f64 {
 }
 
 /// A growing set whose size `n` is not known in advance: `log2(1/ε) + log2 log2 n`.
-/// Pagh, Segev, Wieder, Theorem 3.1; the constant before the second term is that of the matching
-/// construction.
+/// Pagh, Segev, Wieder, Theorem 3.1 proves `(1 - o(1)) log2(1/ε) + Ω(log log n)`; the factors taken
+/// as one here are those of the matching construction, and not known to be necessary.
 pub fn growing_set(rate: ErrorRate, items: u64) -> f64 {
     rate.bits() + (items.max(2) as f64).log2().log2().max(0.0)
 }

@@ -33,7 +33,8 @@ pub struct Plan {
     pub cost: f64,
     /// Bits per key in the window; `None` when nobody said how many there are.
     pub bits_per_item: Option<f64>,
-    /// The least any structure could use for this window at this plan's error.
+    /// The least any structure could use for this window at this plan's error, as far as it is known:
+    /// see [`bound`].
     pub lower_bound_bits_per_item: Option<f64>,
     /// `bits_per_item` over the lower bound.
     pub ratio: Option<f64>,
