@@ -3,7 +3,8 @@
 //! A figure without its command cannot be checked, and a command that was renamed is as good as none.
 //! Only what stands in backticks counts. `cargo lab X` is a file of `lab/src/cmd/`, and what follows
 //! `count` and `grow` one of the experiments listed there, what follows `run` one of the experiments;
-//! `cargo xtask X` is a line of its help; `lately X` is a file of `cli/src/cmd/`, or a flag; and a name
+//! `cargo xtask X` is a line of its help; `lately X` is one of the
+//! commands in `cli/src/args/mod.rs`, or a flag; and a name
 //! of at least three words joined by underscores is a function of some Rust or Python file.
 
 use std::fs;
@@ -17,7 +18,8 @@ pub struct Known {
     lab: Vec<String>,
     /// Sources of the lab's experiments, which name them.
     experiments: String,
-    commands: Vec<String>,
+    /// The list of the command's commands.
+    commands: String,
     /// All code, in which tests are found.
     code: String,
 }
@@ -36,7 +38,7 @@ impl Known {
             chores: chores.to_owned(),
             lab: stems("lab/src/cmd")?,
             experiments: text("lab/src/experiments")? + &text("lab/src/cmd")?,
-            commands: stems("cli/src/cmd")?,
+            commands: fs::read_to_string("cli/src/args/mod.rs")?,
             code,
         })
     }
@@ -63,9 +65,7 @@ impl Known {
                 self.chores.lines().any(listed) || self.chores.contains(&format!("`{chore}`"))
             }
             ["lately", command, ..] | ["cargo", "lately", command, ..] => {
-                is_flag(command)
-                    || !is_word(command)
-                    || self.commands.iter().any(|it| it == command)
+                is_flag(command) || !is_word(command) || has_variant(&self.commands, command)
             }
             [name] if is_test_name(name) => {
                 let defined = |keyword| self.code.contains(&format!("{keyword} {name}"));
@@ -81,16 +81,17 @@ impl Known {
 
     /// By its name in the code, or as the variant that becomes a command.
     fn has_experiment(&self, name: &str) -> bool {
-        let capitalized = |word: &str| word[..1].to_uppercase() + &word[1..];
-        let variant: String =
-            name.split('-').filter(|it| !it.is_empty()).map(capitalized).collect();
         let is_placeholder = name.chars().all(char::is_uppercase);
-        is_placeholder
-            || self.experiments.contains(&format!("\"{name}\""))
-            || [",", "("]
-                .iter()
-                .any(|end| self.experiments.contains(&format!("    {variant}{end}")))
+        let is_named = || self.experiments.contains(&format!("\"{name}\""));
+        is_placeholder || is_named() || has_variant(&self.experiments, name)
     }
+}
+
+/// Whether some enumeration in this code has the variant that becomes a command of this name.
+fn has_variant(code: &str, name: &str) -> bool {
+    let capitalized = |word: &str| word[..1].to_uppercase() + &word[1..];
+    let variant: String = name.split('-').filter(|it| !it.is_empty()).map(capitalized).collect();
+    [",", "("].iter().any(|end| code.contains(&format!("    {variant}{end}")))
 }
 
 fn is_flag(word: &str) -> bool {
@@ -128,7 +129,7 @@ mod tests {
             lab: vec!["count".to_owned(), "soak".to_owned()],
             experiments: "    StorageSpeed,\n    Rules(Options),\n name: \"sliding-speed\""
                 .to_owned(),
-            commands: vec!["plan".to_owned()],
+            commands: "    Plan(Plan),\n".to_owned(),
             code: "fn keys_that_left_are_gone() {}".to_owned(),
         };
         for there in [
