@@ -13,6 +13,7 @@ use crate::answers::Answers;
 use crate::args::{self, When};
 use crate::docs::{Arg, Doc, Effect, Keys, Kind};
 use crate::engine::{Access, Call, Refusal, Reply};
+use crate::horizon;
 use crate::object::{Repeat, Stored};
 use crate::replicate;
 
@@ -79,10 +80,16 @@ impl Command for SeenHashes {
             _ => return Err(args::wrong_number("lately.seenhashes")),
         };
         let hashes = hashes(call.word(2))?;
+        let origin = call.origin();
         let mut key = call.key(1, Access::Read);
         let stored = key.value()?.ok_or(NO_KEY)?.filter()?;
         refuse_secrets(stored)?;
-        Ok(digits(&stored.seen_hashes(hashes, None, when.time(stored))))
+        let now = when.time(stored);
+        if let When::At(_) = when {
+            // Whoever asks will insert what is new, and must learn before it is used that it cannot.
+            horizon::believe(now, stored, origin)?;
+        }
+        Ok(digits(&stored.seen_hashes(hashes, None, now)))
     }
 }
 
