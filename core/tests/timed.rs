@@ -88,7 +88,7 @@ fn nothing_is_forgotten_at_any_rhythm_on_any_instruction_set() {
             for i in 0..keys {
                 let pick = remix(draw(3), i);
                 let key = match oracle.keys.len() as u64 {
-                    known if pick % 4 == 0 && known > 0 => {
+                    known if pick.is_multiple_of(4) && known > 0 => {
                         oracle.keys[(remix(pick, 1) % known) as usize]
                     }
                     _ => remix(pick, 2),
@@ -215,7 +215,7 @@ fn the_error_is_kept_at_every_moment_by_the_exact_sum() {
             };
             for i in 0..keys {
                 key += 1;
-                let repeat = remix(key, 5) % 8 == 0;
+                let repeat = remix(key, 5).is_multiple_of(8);
                 let key = if repeat { key - remix(key, 6) % 3_000 } else { key };
                 filter.insert_hash(remix(key, 7), millis(now));
                 if i % 512 == 0 {
@@ -278,7 +278,8 @@ fn ages_deadlines_removals_and_distinct_keys() {
     let mut now = 500_000;
     for key in 0..60_000_u64 {
         // Fast and slow, so that segments split, mix and merge.
-        now += u64::from(remix(key, 1) % if key / 15_000 % 2 == 0 { 8 } else { 2 } == 0);
+        let rare = if (key / 15_000).is_multiple_of(2) { 8 } else { 2 };
+        now += u64::from(remix(key, 1).is_multiple_of(rare));
         let hash = remix(key, 2);
         let life = if key % 3 == 0 { remix(key, 3) % (2 * span) } else { span };
         let deadlines = filter.as_deadlines().unwrap();
