@@ -4,7 +4,7 @@
 //! too many generations old: Naor and Yogev, *Sliding Bloom Filters*, section 2, with generations by time.
 //! Then the number of keys is not known beforehand, rises and falls. So the fingerprints are in segments, one
 //! for every prefix of the hash, that split and merge one by one: Pagh, Segev and Wieder, *How to Approximate
-//! a Set Without Knowing Its Size in Advance*. What is new is how long a fingerprint is ([`level`]): as short
+//! a Set Without Knowing Its Size in Advance*. What is new is how long a fingerprint is (`level`): as short
 //! as ones are that stay for ever cannot be, because here short ones leave within t.
 //!
 //! Worked example: t = 60 s at 0.1%, a million keys a minute. Seven generations of 8.6 s; about 1.07 million

@@ -76,7 +76,7 @@ fn write_segment(
     out.words(bits.as_words());
 }
 
-/// Reads what [`write`] wrote.
+/// Reads what [`write()`] wrote.
 pub(super) fn read(parameters: TimedParameters, payload: &mut Reader<'_>) -> Result<Timed, Error> {
     let refuse = |field, found: u64, expected| Err(Error::Field { field, found, expected });
     let (shape, ticks) = (parameters.shape(), parameters.ticks());
