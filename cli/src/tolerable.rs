@@ -1,7 +1,7 @@
 //! How many mistakes nobody can have meant.
 
 use anyhow::bail;
-use lately::plan::{Goal, Limit, Plan};
+use lately::plan::{Goal, Limit};
 use lately::{ErrorRate, Memory, Promise, catalog};
 
 use crate::stats::percent;
@@ -10,11 +10,11 @@ use crate::stats::percent;
 const TOLERABLE: f64 = 0.1;
 
 /// Refuses a plan that errs more often than anyone can want, and says which memory would do.
-pub(crate) fn check(goal: &Goal, structure: Option<&str>, plan: &Plan) -> anyhow::Result<()> {
-    if mistakes(plan) <= most(goal) {
+pub(crate) fn check(goal: &Goal, structure: Option<&str>, promise: &Promise) -> anyhow::Result<()> {
+    if mistakes(promise) <= most(goal) {
         return Ok(());
     }
-    let Promise { false_positives, false_negatives, .. } = plan.promise;
+    let Promise { false_positives, false_negatives, .. } = *promise;
     let too_many = if goal.counting {
         format!("{} of the counts would be too high", percent(false_positives))
     } else {
@@ -33,8 +33,8 @@ pub(crate) fn check(goal: &Goal, structure: Option<&str>, plan: &Plan) -> anyhow
     bail!("{too_many}: {enough}; --allow-error if that is what you want")
 }
 
-fn mistakes(plan: &Plan) -> f64 {
-    plan.promise.false_positives + plan.promise.false_negatives
+fn mistakes(promise: &Promise) -> f64 {
+    promise.false_positives + promise.false_negatives
 }
 
 /// What a plan may err: an error that was stated is asked for.
@@ -61,7 +61,7 @@ fn enough(goal: &Goal, structure: Option<&str>) -> Option<String> {
     // Enough steps from a kilobyte to any machine's memory.
     for _ in 0..400 {
         let (text, memory) = rounded_up(bytes);
-        if planned(Limit::Memory(memory)).is_some_and(|plan| mistakes(&plan) <= TOLERABLE) {
+        if planned(Limit::Memory(memory)).is_some_and(|plan| mistakes(&plan.promise) <= TOLERABLE) {
             return Some(text);
         }
         bytes += bytes / 10;

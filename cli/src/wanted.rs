@@ -6,8 +6,7 @@
 
 use anyhow::{Context, anyhow};
 use clap::Args;
-use lately::catalog;
-use lately::plan::{Goal, Limit, Plan};
+use lately::plan::{Goal, Limit};
 use lately::{Error, ErrorRate, Memory, Slack, Span, Window, quantity};
 
 /// Flags shared by all commands that plan or build a filter. Negative numbers are let through to
@@ -71,20 +70,19 @@ impl Wanted {
         self.memory.map(Limit::Memory).or(self.error.map(Limit::Error))
     }
 
-    /// The best plan for the goal, or that of one structure. An error that is not stated is the
-    /// smallest that can be kept: the hashes are too short for the smallest of all over the longest
-    /// windows.
-    pub(crate) fn plan(&self, structure: Option<&str>) -> anyhow::Result<(Goal, Plan)> {
-        let row = structure.map(catalog::row_named).transpose()?;
+    /// Reaches the goal. An error that is not stated is the smallest that can be kept: the hashes are
+    /// too short for the smallest of all over the longest windows.
+    pub(crate) fn reach<T>(
+        &self,
+        attempt: impl Fn(Goal) -> Result<T, Error>,
+    ) -> anyhow::Result<(Goal, T)> {
         let mut goal = self.goal()?;
         loop {
-            let planned = match row {
-                Some(row) => goal.plan_with(row),
-                None => goal.plans().map(|mut plans| plans.swap_remove(0)),
-            };
-            match (planned, self.larger_error(&goal)) {
-                (Err(Error::NoPlan { .. }), Some(rate)) => goal.limit = Limit::Error(rate),
-                (planned, _) => return Ok((goal, self.explain(planned)?)),
+            match (attempt(goal), self.larger_error(&goal)) {
+                (Err(Error::NoPlan { .. } | Error::Unfit { .. }), Some(rate)) => {
+                    goal.limit = Limit::Error(rate)
+                }
+                (reached, _) => return Ok((goal, self.explain(reached)?)),
             }
         }
     }

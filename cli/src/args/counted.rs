@@ -71,7 +71,7 @@ impl Accuracy {
             Some(name) => goal.plan_with(catalog::row_named(name)?)?,
             None => goal.plans()?.swap_remove(0),
         };
-        tolerable::check(goal, structure, &plan)
+        tolerable::check(goal, structure, &plan.promise)
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use lately::catalog::CATALOG;
-use lately::plan::{Goal, Limit, Plan};
+use lately::plan::{Goal, Limit};
 use lately::{Builder, ErrorRate, Hashing, Seed, Span, Time, Untyped};
 
 use super::reading::moment;
@@ -162,21 +162,20 @@ pub(crate) enum Missing {
 }
 
 impl Dedup {
-    /// The filter asked for, empty, and the goal that it reaches.
+    /// The filter asked for, empty, and the goal that it reaches; unless it errs more than anyone can
+    /// want.
     pub(crate) fn filter(&self) -> anyhow::Result<(Untyped, Goal)> {
-        let (goal, plan) = self.plan()?;
-        let builder = Builder::from(goal).seed(self.seed).structure(plan.row.name);
-        Ok((builder.build()?, goal))
-    }
-
-    /// The plan for it, unless it errs more than anyone can want.
-    fn plan(&self) -> anyhow::Result<(Goal, Plan)> {
-        let structure = self.structure.as_deref();
-        let (goal, plan) = self.wanted.plan(structure)?;
+        let (goal, seen) = self.wanted.reach(|goal| {
+            let builder = Builder::from(goal).seed(self.seed);
+            match &self.structure {
+                Some(name) => builder.structure(name).build(),
+                None => builder.build(),
+            }
+        })?;
         if !self.allow_error {
-            tolerable::check(&goal, structure, &plan)?;
+            tolerable::check(&goal, self.structure.as_deref(), &seen.promise())?;
         }
-        Ok((goal, plan))
+        Ok((seen, goal))
     }
 
     /// The filter in a server, if that is asked for.
@@ -187,7 +186,7 @@ impl Dedup {
         // Filters of many workers are many in one server: they keep to what the module does.
         let limit = self.wanted.limit().unwrap_or(Limit::Error(ErrorRate::DEFAULT));
         if matches!(limit, Limit::Memory(_)) {
-            self.plan()?;
+            self.filter()?;
         }
         let goal = Goal { limit, ..self.wanted.goal()? };
         self.shared.open(goal, self.structure.as_deref(), Seed(self.seed), self.repeats())

@@ -43,7 +43,6 @@ impl Plan {
             let goal = Goal { counting: true, limit, ..self.wanted.goal()? };
             return Ok((goal, self.wanted.explain(goal.plans())?));
         }
-        let (goal, _) = self.wanted.plan(None)?;
-        Ok((goal, goal.plans()?))
+        self.wanted.reach(|goal| goal.plans())
     }
 }

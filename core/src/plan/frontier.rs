@@ -8,17 +8,27 @@ use crate::blueprint::Blueprint;
 pub struct Frontier<B> {
     /// Bytes, lines and parameters; bytes grow and lines fall.
     choices: Vec<(u64, f64, B)>,
+    /// What is this many times as large as the smallest, or more, has no place.
+    largest: f64,
 }
 
 impl<B: Blueprint> Frontier<B> {
     /// Nothing yet.
     pub fn new() -> Self {
-        Self { choices: Vec::new() }
+        Self::up_to(f64::INFINITY)
+    }
+
+    /// Nothing yet, and nothing to come that is more than so many times as large as the smallest:
+    /// for those who will [`pick`](Self::pick) with as much leanness, which makes the search short.
+    pub fn up_to(largest: f64) -> Self {
+        Self { choices: Vec::new(), largest }
     }
 
     /// Whether something of so many bytes and lines would be on the frontier.
     pub fn has_place_for(&self, bytes: u64, lines: f64) -> bool {
-        !self.choices.iter().any(|choice| choice.0 <= bytes && choice.1 <= lines)
+        let most = self.choices.first().map(|smallest| self.largest * smallest.0 as f64);
+        most.is_none_or(|most| bytes as f64 <= most)
+            && !self.choices.iter().any(|choice| choice.0 <= bytes && choice.1 <= lines)
     }
 
     /// Adds parameters, unless others beat them, and drops those that they beat.

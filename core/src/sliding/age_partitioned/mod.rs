@@ -27,7 +27,7 @@ use crate::sliding::slices::{Probe, window_chance};
 use crate::window::{Slack, Time, Window};
 
 pub use parameters::AgePartitionedParameters;
-pub use sizing::{choices, with_memory};
+pub use sizing::{choices, with_error, with_memory};
 
 mod parameters;
 mod sizing;
@@ -272,7 +272,7 @@ impl Structure for AgePartitioned {
             Slack::Unlimited => u64::MAX,
         };
         match goal.limit {
-            Limit::Error(rate) => choices(window, rate.get(), slack).pick(sizing::LEANNESS),
+            Limit::Error(rate) => with_error(window, rate.get(), slack),
             Limit::Memory(memory) => with_memory(window, memory.bytes(), slack),
         }
         .ok_or(Unfit("needs a slack of at least a 63rd of the window, and a word per slice"))

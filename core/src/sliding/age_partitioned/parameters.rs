@@ -8,7 +8,7 @@ use crate::duplicates::law::Stream;
 use crate::error::Error;
 use crate::filter::{Filter, Mistakes, Promise};
 use crate::hash::Seed;
-use crate::sliding::slices::{BlockShape, Law, window_chance};
+use crate::sliding::slices::{BlockShape, window_chance};
 use crate::window::{Slack, Window};
 
 /// How many slices of which size, and when they move on.
@@ -45,12 +45,8 @@ impl AgePartitionedParameters {
     /// Chance that an unseen key is reported at the worst moment, just before the slices move on:
     /// then the slice of age i has received i + 1 generations, at most k.
     pub fn false_positive_rate(&self) -> f64 {
-        self.false_positive_rate_by(&self.block.law())
-    }
-
-    /// The same by the law of its blocks, which is the same for every number of them.
-    pub(super) fn false_positive_rate_by(&self, law: &Law) -> f64 {
         let k = self.slices_per_key as usize;
+        let law = self.block.law();
         let chance =
             |age: usize| law.chance((age + 1) as u64 * self.generation, self.blocks as f64);
         let mut chances: Vec<f64> = (0..k).map(chance).collect();

@@ -8,7 +8,7 @@ use crate::sliding::slices::BlockShape;
 
 /// Memory that is given for fewer cache lines: a tenth, since who wants least memory has smaller
 /// structures to choose from.
-pub(super) const LEANNESS: f64 = 1.1;
+const LEANNESS: f64 = 1.1;
 
 /// More slices per key than this only add lines.
 const MOST_SLICES_PER_KEY: u32 = 8;
@@ -20,24 +20,99 @@ const GROUPS: [(u32, u32); 10] =
 /// The ways to keep `rate` over `window`, with at most this slack behind it.
 pub fn choices(window: u64, rate: f64, slack: u64) -> Frontier<AgePartitionedParameters> {
     let mut found = Frontier::new();
+    for bound in bounds(window, rate, slack) {
+        if found.has_place_for(bound.heap_bytes(), bound.lines_touched()) {
+            found.add(sized(bound, rate));
+        }
+    }
+    found
+}
+
+/// The one with the fewest lines of those that are hardly larger than the smallest. The same as by
+/// [`choices`], without sizing all that are larger.
+pub fn with_error(window: u64, rate: f64, slack: u64) -> Option<AgePartitionedParameters> {
+    let bounds = bounds(window, rate, slack);
+    let most = (LEANNESS * least_bytes(&bounds, rate)? as f64) as u64;
+    let mut found = Frontier::new();
+    for bound in bounds {
+        if bound.heap_bytes() <= most
+            && found.has_place_for(bound.heap_bytes(), bound.lines_touched())
+            && let Some(sized) = sized_within(bound, rate, most)
+        {
+            found.add(sized);
+        }
+    }
+    found.pick(LEANNESS)
+}
+
+/// The size of the smallest.
+fn least_bytes(bounds: &[AgePartitionedParameters], rate: f64) -> Option<u64> {
+    let mut bounds: Vec<_> = bounds.iter().map(|&bound| (bound.heap_bytes(), bound)).collect();
+    bounds.sort_by_key(|&(bytes, _)| bytes);
+    let mut least = None;
+    for (bytes, bound) in bounds {
+        let found = match least {
+            None => Some(sized(bound, rate)),
+            Some(least) if bytes < least => sized_within(bound, rate, least),
+            Some(_) => break,
+        };
+        least = least.into_iter().chain(found.map(|found| found.heap_bytes())).min();
+    }
+    least
+}
+
+/// What may keep the rate, each with fewer blocks than that takes.
+fn bounds(window: u64, rate: f64, slack: u64) -> Vec<AgePartitionedParameters> {
+    let mut bounds = Vec::new();
     for shape in shapes(window, slack) {
         let each = rate / f64::from(shape.generations() + 1);
         let chance = each.powf(1.0 / f64::from(shape.slices_per_key));
         for bits in BlockShape::bits_worth_trying(chance) {
             let block = BlockShape { bits, ..shape.block };
-            let sized = |blocks| AgePartitionedParameters { block, blocks, ..shape };
-            let smallest = sized(at_least(&sized(1), chance).max(1));
-            if block.is_valid()
-                && found.has_place_for(smallest.heap_bytes(), smallest.lines_touched())
-            {
-                let law = block.law();
-                let keeps = |blocks| sized(blocks).false_positive_rate_by(&law) <= rate;
-                let blocks = least(smallest.blocks, keeps);
-                found.add(sized(blocks));
+            let shape = AgePartitionedParameters { block, ..shape };
+            if block.is_valid() {
+                bounds.push(AgePartitionedParameters {
+                    blocks: at_least(&shape, chance).max(1),
+                    ..shape
+                });
             }
         }
     }
-    found
+    bounds
+}
+
+/// The same with as many blocks as it takes.
+fn sized(bound: AgePartitionedParameters, rate: f64) -> AgePartitionedParameters {
+    let sized = |blocks| AgePartitionedParameters { blocks, ..bound };
+    sized(least(bound.blocks, |blocks| sized(blocks).false_positive_rate() <= rate))
+}
+
+/// The same in at most so many bytes, give or take a block; `None` if it errs too often even then.
+fn sized_within(
+    bound: AgePartitionedParameters,
+    rate: f64,
+    bytes: u64,
+) -> Option<AgePartitionedParameters> {
+    let sized = |blocks| AgePartitionedParameters { blocks, ..bound };
+    let keeps = |blocks| sized(blocks).false_positive_rate() <= rate;
+    let group = 8 * bound.group_words() * u64::from(bound.slices_per_key);
+    let (mut too_few, mut many) = (bound.blocks - 1, bound.blocks.max(bytes / group + 1));
+    if !keeps(many) {
+        return None;
+    }
+    // The bound is that of small errors; for large ones it may be a little too high.
+    if too_few > 0 && keeps(too_few) {
+        too_few = 0;
+    }
+    while many - too_few > 1 {
+        let middle = too_few + (many - too_few) / 2;
+        if keeps(middle) {
+            many = middle;
+        } else {
+            too_few = middle;
+        }
+    }
+    Some(sized(many))
 }
 
 /// The one that errs least in `bytes`; `None` if none with so little slack fits.
@@ -97,4 +172,22 @@ fn at_least(shape: &AgePartitionedParameters, chance: f64) -> u64 {
     let load = -(-chance.powf(1.0 / bits)).ln_1p();
     let items = shape.generation as f64 * f64::from(shape.slices_per_key);
     (items * bits / load / f64::from(64 * shape.block.words)) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the short search passes over would not have been picked.
+    #[test]
+    fn the_short_search_finds_what_the_long_one_does() {
+        for window in [1, 17, 1_000, 1_000_000] {
+            for rate in [0.3, 0.01, 1e-4, 1e-9] {
+                for slack in [u64::MAX, window, window / 10] {
+                    let long = choices(window, rate, slack).pick(LEANNESS);
+                    assert_eq!(with_error(window, rate, slack), long, "{window} {rate} {slack}");
+                }
+            }
+        }
+    }
 }

@@ -1,5 +1,8 @@
 //! One slice: blocks of at most a cache line; a key sets a few bits of one block.
 
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
 use crate::bits::LINE_WORDS;
 use crate::hash::{reduce, remix};
 use crate::probability::least;
@@ -54,9 +57,19 @@ impl BlockShape {
         self.law().chance(items, blocks)
     }
 
-    /// What [`chance`](Self::chance) is computed from, for those who ask about many sizes.
-    pub fn law(self) -> Law {
-        Law { terms: self.terms() }
+    /// What [`chance`](Self::chance) is computed from. There are few shapes, and planners ask about
+    /// each of them for many sizes: what all sizes have in common is computed once.
+    pub fn law(self) -> Cow<'static, Law> {
+        static LAWS: [[OnceLock<Law>; BlockShape::MOST_BITS as usize]; BlockShape::WORDS.len()] =
+            [const { [const { OnceLock::new() }; BlockShape::MOST_BITS as usize] };
+                BlockShape::WORDS.len()];
+        let law = || Law { terms: self.terms() };
+        match Self::WORDS.iter().position(|&words| words == self.words) {
+            Some(size) if (1..=Self::MOST_BITS).contains(&self.bits) => {
+                Cow::Borrowed(LAWS[size][self.bits as usize - 1].get_or_init(law))
+            }
+            _ => Cow::Owned(law()),
+        }
     }
 
     /// The fewest blocks for which [`chance`](Self::chance) is at most `most`.

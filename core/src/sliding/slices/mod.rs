@@ -18,5 +18,5 @@
 mod block;
 mod window;
 
-pub use block::{BlockShape, Law, Mask, Probe};
+pub use block::{BlockShape, Mask, Probe};
 pub use window::{find_window, window_chance};

@@ -43,8 +43,8 @@ use crate::window::{Slack, Span, Time, Window};
 use slice::{Slice, Trace};
 
 pub use parameters::TimeLimitedParameters;
-pub use sizing::choices;
-use sizing::{LEANNESS, UNKNOWN};
+pub use sizing::{choices, with_error};
+use sizing::UNKNOWN;
 pub use turn::{BEYOND, GROWTH};
 
 mod parameters;
@@ -333,9 +333,8 @@ impl Structure for TimeLimited {
             Slack::Unlimited => Span::from_millis(u64::MAX),
         };
         let (start, expected) = goal.expected_items.map_or(UNKNOWN, |keys| (keys, keys));
-        let chosen = choices(span, rate.get(), slack, expected)
-            .pick(LEANNESS)
-            .ok_or(Unfit("needs more slack"))?;
+        let chosen = with_error(span, rate.get(), slack, expected);
+        let chosen = chosen.ok_or(Unfit("needs more slack"))?;
         Ok(TimeLimitedParameters { expected: start.clamp(1, Window::LONGEST), ..chosen })
     }
 

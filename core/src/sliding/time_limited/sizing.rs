@@ -11,7 +11,7 @@ use crate::window::Span;
 
 /// Memory that is given for fewer cache lines: hardly any, since no other structure that keeps a
 /// span is smaller.
-pub(super) const LEANNESS: f64 = 1.03;
+const LEANNESS: f64 = 1.03;
 
 /// More turns than this make slices of a few keys.
 pub(super) const MOST_TURNS: u32 = 1 << 16;
@@ -35,7 +35,23 @@ pub fn choices(
     slack: Span,
     expected: u64,
 ) -> Frontier<TimeLimitedParameters> {
-    let mut found = Frontier::new();
+    search((span, rate, slack, expected), Frontier::new())
+}
+
+/// The one with the fewest lines of those that are hardly larger than the smallest.
+pub fn with_error(
+    span: Span,
+    rate: f64,
+    slack: Span,
+    expected: u64,
+) -> Option<TimeLimitedParameters> {
+    search((span, rate, slack, expected), Frontier::up_to(LEANNESS)).pick(LEANNESS)
+}
+
+fn search(
+    (span, rate, slack, expected): (Span, f64, Span, u64),
+    mut found: Frontier<TimeLimitedParameters>,
+) -> Frontier<TimeLimitedParameters> {
     for slices_per_key in 1..=MOST_SLICES_PER_KEY {
         // The fewest turns whose slack is short enough, and more.
         let longest = (slack.millis() / u64::from(slices_per_key)).max(1);
@@ -70,4 +86,25 @@ fn at_least(choice: &TimeLimitedParameters) -> u64 {
     let load = -(-choice.slice_chance.powf(1.0 / bits)).ln_1p();
     let (k, l) = (f64::from(choice.slices_per_key), f64::from(choice.turns));
     (choice.expected as f64 * k * (k + l) / l * bits / load / 8.0) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the short search passes over would not have been picked.
+    #[test]
+    fn the_short_search_finds_what_the_long_one_does() {
+        let span = Span::from_millis(3_600_000);
+        for expected in [10, 1_000, 100_000] {
+            for rate in [0.1, 0.001, 1e-9] {
+                for slack in [u64::MAX, 3_600_000, 400_000] {
+                    let slack = Span::from_millis(slack);
+                    let long = choices(span, rate, slack, expected).pick(LEANNESS);
+                    let short = with_error(span, rate, slack, expected);
+                    assert_eq!(short, long, "{expected} {rate} {slack}");
+                }
+            }
+        }
+    }
 }
