@@ -6,6 +6,7 @@ use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Filter, Mistakes, Promise};
 use crate::hash::Seed;
+use crate::memory;
 use crate::plan::Goal;
 
 /// The parameters of one structure. Formulas over them answer what it will keep and cost.
@@ -82,11 +83,8 @@ impl<'a> dyn Blueprint + 'a {
 
     /// The empty structure, or an error if the machine will not give the memory.
     pub fn build(&self, seed: Seed) -> Result<Box<dyn Filter>, Error> {
-        let bytes = self.heap_bytes();
-        // Reserving and giving back costs nothing: pages are only touched when written.
-        let reserved = usize::try_from(bytes)
-            .is_ok_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok());
-        if reserved { Ok(self.allocate(seed)) } else { Err(Error::OutOfMemory { bytes }) }
+        memory::ask_for(self.heap_bytes())?;
+        Ok(self.allocate(seed))
     }
 }
 

@@ -20,6 +20,7 @@ use std::ops::RangeInclusive;
 use crate::blueprint::Blueprint;
 use crate::codec::Writer;
 use crate::error::Error;
+use crate::memory;
 use crate::rate::write_percent;
 use crate::window::{Slack, Span, Time, Window};
 
@@ -139,6 +140,13 @@ pub trait Counting {
         true
     }
 
+    /// Whether another filter can be merged with or multiplied by: built alike, of a kind that can.
+    /// Changes nothing, so that nothing need be half done.
+    fn check_mergeable(&self, other: &dyn Filter) -> Result<(), Error> {
+        let _ = other;
+        Err(Error::Unsupported { operation: "merge", instead: "choose a spectral structure" })
+    }
+
     /// Adds all that another filter counted: both together then count as one that saw both
     /// streams. The other must be built alike and its keys hashed alike.
     fn merge(&mut self, other: &dyn Filter) -> Result<(), Error> {
@@ -203,6 +211,14 @@ impl<F: Filter + Clone> Copied for F {
     }
 }
 
+impl<'a> dyn Filter + 'a {
+    /// The same filter once more, or an error if the machine will not give the memory.
+    pub fn try_copy(&self) -> Result<Box<dyn Filter>, Error> {
+        memory::ask_for(self.heap_bytes())?;
+        Ok(self.boxed_copy())
+    }
+}
+
 impl Clone for Box<dyn Filter> {
     fn clone(&self) -> Self {
         (**self).boxed_copy()
@@ -218,7 +234,8 @@ pub trait Filter: Membership + Copied + fmt::Debug + Send + Sync + Any {
     fn heap_bytes(&self) -> u64;
 
     /// The chance, at this moment, that a key never seen is reported as seen: computed from what
-    /// is stored now, where the promise speaks of the worst moment.
+    /// is stored now, where the promise speaks of the worst moment. From all of it if that is little,
+    /// otherwise from an even sample: to a few percent, in a few milliseconds at most.
     fn false_positive_rate(&self) -> f64;
 
     /// The latest moment of any insertion, where moments matter: what happens earlier is taken to

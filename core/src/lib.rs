@@ -7,6 +7,7 @@ mod horizon;
 mod lately;
 mod memory;
 mod rate;
+mod sample;
 mod untyped;
 mod window;
 
@@ -34,6 +35,7 @@ macro_rules! inside {
 
 inside!(bits dictionary duplicates growing probability sliding spectral split_block timed);
 
+pub use bits::LargePages;
 pub use blueprint::{Blueprint, Structure, Unfit};
 pub use clock::{Clock, NoClock, SystemClock};
 pub use error::{Error, Reason};

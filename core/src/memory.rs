@@ -40,6 +40,15 @@ impl Memory {
     }
 }
 
+/// Whether the machine would give so many bytes at this moment.
+///
+/// Reserving and giving back costs nothing: pages are only touched when written.
+pub(crate) fn ask_for(bytes: u64) -> Result<(), Error> {
+    let reserved =
+        usize::try_from(bytes).is_ok_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok());
+    if reserved { Ok(()) } else { Err(Error::OutOfMemory { bytes }) }
+}
+
 /// Suffixes in lower case, longest first where one ends another.
 const UNITS: [(&str, u64); 12] = [
     ("kib", 1 << 10),

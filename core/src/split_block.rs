@@ -13,6 +13,7 @@
 use crate::bits::{LINE_WORDS, Lines, prefetch};
 use crate::hash::{reduce, remix};
 use crate::probability::{least, poisson_mean};
+use crate::sample::{LINES, spread};
 
 /// Bits in a block.
 pub const BLOCK_BITS: u64 = 64 * LINE_WORDS as u64;
@@ -125,19 +126,22 @@ impl SplitBlock {
 
     /// The chance that an unseen key is reported, from the bits set now.
     pub fn false_positive_rate(&self) -> f64 {
-        let rates = self.blocks.as_slice().iter().map(all_set);
-        rates.sum::<f64>() / self.blocks.len() as f64
+        let blocks = spread(self.blocks.len(), LINES);
+        let looked = blocks.len() as f64;
+        blocks.map(|block| all_set(&self.blocks.as_slice()[block])).sum::<f64>() / looked
     }
 
     /// The chance that an unseen key is reported by `self` or by `other`, from the bits set now.
     /// Both must have as many blocks: then a key lives at the same place in both.
     pub fn false_positive_rate_with(&self, other: &SplitBlock) -> f64 {
-        let pairs = self.blocks.as_slice().iter().zip(other.blocks.as_slice());
-        let rates = pairs.map(|(a, b)| {
+        let blocks = spread(self.blocks.len(), LINES);
+        let looked = blocks.len() as f64;
+        let rates = blocks.map(|block| {
+            let [a, b] = [self, other].map(|filter| &filter.blocks.as_slice()[block]);
             let both: [u64; LINE_WORDS] = std::array::from_fn(|lane| a[lane] & b[lane]);
             all_set(a) + all_set(b) - all_set(&both)
         });
-        rates.sum::<f64>() / self.blocks.len() as f64
+        rates.sum::<f64>() / looked
     }
 }
 

@@ -6,11 +6,17 @@ mod samples;
 use std::alloc::System;
 use std::sync::Mutex;
 
-use lately::codec::{self, CHECKSUM_BYTES, HEADER_BYTES, MAGIC};
+use lately::catalog::{CATALOG, Row};
+use lately::codec::{self, CHECKSUM_BYTES, HEADER_BYTES, MAGIC, Writer};
+use lately::duplicates::CompactShortHash;
 use lately::hash::remix;
-use lately::{Error, Filter, Hashing};
+use lately::plan::Goal;
+use lately::spectral::{Rows, Rule, SpectralParameters, Storage};
+use lately::{Blueprint, Structure};
+use lately::{Error, ErrorRate, Filter, Hashing, Memory, Seed, Span, Time, Window};
 use samples::{HASHING, KEYS, filled, key_hash, moment, samples, single_bits, variants};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use testkit::cpu::assert_proportional;
 use xxhash_rust::xxh3::xxh3_64;
 
 #[global_allocator]
@@ -220,6 +226,88 @@ fn slices_that_claim_more_than_they_hold() {
         }
         assert!(slices > 3 && capacity_of_all > 0, "{slices} slices");
     }
+}
+
+/// However its content is chosen, a snapshot eight times as long takes about eight times as long to
+/// open: nobody can hang a server with a few kilobytes.
+#[test]
+fn opening_takes_time_in_proportion() {
+    let _turn = TURN.lock();
+    let streams: [(&str, Stream); 3] = [
+        ("random", |i, _| remix(i, 1)),
+        // All in one corner of tables that mix the hash once more.
+        ("in a corner", |i, _| (64 * i..).find(|&hash| remix(hash, 0) >> 58 == 0).unwrap()),
+        // Neighbours in tables that do not, the last first.
+        ("backwards", |i, n| (2 * n - i) * (u64::MAX / (1_024 * n))),
+    ];
+    for row in CATALOG {
+        for (name, hash) in streams {
+            let [some, eightfold] =
+                [2_000, 16_000].map(|n| codec::save(&*crowded(row, n, hash), HASHING));
+            let open = |bytes: &[u8]| drop(codec::open(bytes).unwrap());
+            let label = format!("{} of {name} hashes", row.name);
+            assert_proportional(&label, &some, &eightfold, open);
+        }
+    }
+    // Counters of all lengths, which their writer would have stored otherwise.
+    for storage in [Storage::StringArray, Storage::Serial, Storage::Pools] {
+        let [some, eightfold] = [2_000, 16_000].map(|n| {
+            let rows = Rows { width: n, hashes: 2 };
+            let (rule, bytes) = (Rule::MinimumSelection, Storage::Bytes);
+            let written = SpectralParameters { items: n, rows, rule, storage: bytes };
+            let mut filter = written.allocate(Seed(0));
+            let counting = filter.as_counting().unwrap();
+            for i in 0..n {
+                counting.add_hash(remix(i, 1), 1 << (i % 50), Time::ZERO);
+            }
+            let snapshot = codec::save(&*filter, HASHING);
+            let parameters = |parameters: &SpectralParameters| {
+                let mut out = Writer::new();
+                parameters.write_parameters(&mut out);
+                out.into_bytes()
+            };
+            let (before, after) =
+                (parameters(&written), parameters(&SpectralParameters { storage, ..written }));
+            let (head, rest) = snapshot.split_at(HEADER_BYTES);
+            assert_eq!(before.len(), after.len());
+            forge([head, &after, rest.strip_prefix(&before[..]).unwrap()].concat())
+        });
+        let open = |bytes: &[u8]| drop(codec::open(bytes).unwrap());
+        assert_proportional(&format!("{storage:?}"), &some, &eightfold, open);
+        // And so does adding them up.
+        let merge = |bytes: &[u8]| {
+            let [mut ours, theirs] = [0, 1].map(|_| codec::open(bytes).unwrap().0);
+            ours.as_counting().unwrap().merge(&*theirs).unwrap();
+        };
+        assert_proportional(&format!("merged {storage:?}"), &some, &eightfold, merge);
+    }
+}
+
+/// The i-th hash of n.
+type Stream = fn(u64, u64) -> u64;
+
+/// A filter for so many keys, and as many of these hashes in it.
+fn crowded(row: &Row, n: u64, hash: Stream) -> Box<dyn Filter> {
+    let rate = ErrorRate::new(0.001).unwrap();
+    let counted = Goal::new(Window::Last(n), rate);
+    let timed = Goal::new(Window::Within(Span::from_millis(1_000)), rate);
+    let ever = Goal { expected_items: Some(n), ..Goal::new(Window::Ever, rate) };
+    let goals = [
+        counted,
+        Goal { expected_items: Some(n), ..timed },
+        ever,
+        Goal { counting: true, ..ever },
+        Goal { counting: true, ..counted },
+        Goal::new(Window::Last(n), Memory::from_bytes(2 * n)),
+    ];
+    let blueprint = goals.iter().find_map(|goal| (row.propose)(goal).ok()).unwrap();
+    let mut filter = blueprint.build(HASHING.structure_seed()).unwrap();
+    // One scans all that it holds at every insertion.
+    let keys = if row.name == CompactShortHash::NAME { n / 16 } else { n };
+    for i in 0..keys {
+        filter.insert_hash(hash(i, n), Time::ZERO);
+    }
+    filter
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-use lately::ErrorRate;
+use lately::{ErrorRate, LargePages};
 
 use crate::engine::Refusal;
 use crate::wish::Wish;
@@ -39,13 +39,17 @@ impl Number {
     }
 }
 
-/// Yes or no, decided when the module loads.
+/// Yes or no.
 #[derive(Debug)]
 pub struct Switch {
     /// Its name, after `lately.`.
     pub name: &'static CStr,
     /// What it is unless set.
     pub default: bool,
+    /// Whether it is decided when the module loads.
+    pub is_fixed: bool,
+    /// Told when it changes.
+    tell: fn(bool),
     value: AtomicBool,
 }
 
@@ -58,6 +62,7 @@ impl Switch {
     /// Changes it.
     pub fn set(&self, value: bool) {
         self.value.store(value, Ordering::Relaxed);
+        (self.tell)(value);
     }
 }
 
@@ -138,8 +143,23 @@ pub static BLOOM_CAPACITY: Number = Number::new(c"bloom-capacity", 100, (1, 1 <<
 pub static BLOOM_EXPANSION: Number = Number::new(c"bloom-expansion", 2, (0, 32_768), false);
 
 /// Whether to provide `BF.*`.
-pub static BLOOM_COMMANDS: Switch =
-    Switch { name: c"bloom-commands", default: true, value: AtomicBool::new(true) };
+pub static BLOOM_COMMANDS: Switch = Switch {
+    name: c"bloom-commands",
+    default: true,
+    is_fixed: true,
+    tell: |_| {},
+    value: AtomicBool::new(true),
+};
+
+/// Whether large filters ask for large pages. Somebody who adds an item waits until the system has
+/// cleared such a page, and everybody else with them, so a server has to be asked for it.
+pub static LARGE_PAGES: Switch = Switch {
+    name: c"large-pages",
+    default: false,
+    is_fixed: false,
+    tell: |wanted| if wanted { LargePages::AskedFor } else { LargePages::Left }.choose(),
+    value: AtomicBool::new(false),
+};
 
 /// All settings that are numbers.
 pub static NUMBERS: [&Number; 4] = [&MAX_KEY_BYTES, &MAX_AHEAD, &BLOOM_CAPACITY, &BLOOM_EXPANSION];
@@ -148,7 +168,7 @@ pub static NUMBERS: [&Number; 4] = [&MAX_KEY_BYTES, &MAX_AHEAD, &BLOOM_CAPACITY,
 pub static TEXTS: [&Text; 2] = [&DEFAULT, &BLOOM_ERROR_RATE];
 
 /// All settings that are yes or no.
-pub static SWITCHES: [&Switch; 1] = [&BLOOM_COMMANDS];
+pub static SWITCHES: [&Switch; 2] = [&BLOOM_COMMANDS, &LARGE_PAGES];
 
 /// Refuses a filter larger than one key may be.
 pub fn check_key_bytes(bytes: u64) -> Result<(), Refusal> {

@@ -129,7 +129,9 @@ impl Stored {
 
     /// The same once more.
     pub fn copy(&self) -> Result<Self, lately::Error> {
-        let mut copy = Self::open(&self.save())?;
+        let before = rounding();
+        let filter = self.filter().try_copy()?;
+        let mut copy = Self::new(filter, self.hashing, rounding() - before);
         copy.tally = self.tally;
         copy.bloom = self.bloom;
         Ok(copy)
@@ -236,15 +238,23 @@ impl Stored {
         Some(counts)
     }
 
-    /// Adds all that another filter counted, if both are built alike and hash alike.
-    pub fn merge(&mut self, other: &Stored) -> Result<(), Refusal> {
+    /// Whether another filter can be merged into this one: both count, are built alike and hash
+    /// alike.
+    pub fn check_mergeable(&self, other: &Stored) -> Result<(), Refusal> {
         if self.hashing != other.hashing {
             return Err(Refusal::new("these filters hash differently; reserve them with one SEED"));
         }
         let counting = self
             .filter
-            .as_counting()
+            .counting()
             .ok_or_else(|| Refusal::new("only filters reserved with COUNTING can be merged"))?;
+        Ok(counting.check_mergeable(other.filter())?)
+    }
+
+    /// Adds all that another filter counted.
+    pub fn merge(&mut self, other: &Stored) -> Result<(), Refusal> {
+        self.check_mergeable(other)?;
+        let counting = self.filter.as_counting().ok_or(Refusal::FAULT)?;
         let before = rounding();
         counting.merge(&*other.filter)?;
         self.rounding += rounding() - before;
@@ -255,8 +265,8 @@ impl Stored {
     }
 
     /// Whether the filter answers how often.
-    pub fn is_counting(&mut self) -> bool {
-        self.filter.as_counting().is_some()
+    pub fn is_counting(&self) -> bool {
+        self.filter.counting().is_some()
     }
 
     /// Whether the moment of an operation matters; filters that count items ignore it.

@@ -4,6 +4,7 @@
 //! - [`oracle`]: exact, memory-hungry twins of the filters, too simple to be wrong.
 //! - [`streams`]: seeded, endless streams of keys and times, from the ordinary to the hostile.
 //! - [`stats`]: assertions about rates that state their own chance of a false alarm.
+//! - [`cpu`]: assertions that work grows in proportion.
 //! - [`random`]: the generator behind the seeds. Its output never changes.
 //!
 //! The crate knows nothing of lately itself, so an error there cannot hide here.
@@ -22,6 +23,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod cpu;
 pub mod oracle;
 pub mod random;
 pub mod stats;

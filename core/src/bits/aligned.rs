@@ -1,6 +1,7 @@
 //! Memory that begins on a cache line.
 #![allow(unsafe_code)]
 
+use super::given_back::give_back;
 use super::large_pages::ask_for_large_pages;
 use super::lines::LINE_WORDS;
 use super::prefetch::prefetch;
@@ -83,6 +84,12 @@ impl<T: Copy + Default> Aligned<T> {
     #[inline(always)]
     pub fn range_mut(&mut self, range: Range<usize>) -> &mut [T] {
         &mut self.as_mut_slice()[range]
+    }
+
+    /// Gives the memory of items that are not needed any more back to the system, as far as it is
+    /// whole pages; they are zero from now on, or what they were.
+    pub fn give_back(&mut self, range: Range<usize>) {
+        give_back(self.range_mut(range));
     }
 
     /// Asks for the cache line of an item, which need not exist.

@@ -2,6 +2,7 @@
 
 mod aligned;
 mod extendible;
+mod given_back;
 mod isa;
 mod large_pages;
 mod lines;
@@ -22,6 +23,7 @@ pub use aligned::{Aligned, LINE_BYTES};
 pub use extendible::{Extendible, MOST_WORDS, prefix, sibling};
 pub(crate) use isa::vectorized;
 pub use isa::{FEW, Isa, Level};
+pub use large_pages::LargePages;
 pub use lines::{LINE_WORDS, Lines};
 pub use packed::Packed;
 pub use planes::Plane;

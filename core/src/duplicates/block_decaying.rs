@@ -21,6 +21,7 @@ use crate::error::Error;
 use crate::filter::{Filter, Membership, Mistakes, Promise};
 use crate::hash::{Seed, reduce, remix};
 use crate::plan::Goal;
+use crate::sample::{PLACES, share};
 use crate::window::{Slack, Time, Window};
 
 /// How many counters of how many bits.
@@ -225,9 +226,8 @@ impl Filter for BlockDecaying {
     }
 
     fn false_positive_rate(&self) -> f64 {
-        let counters = 0..self.counters.len();
-        let counting = counters.filter(|&counter| self.counters.get(counter) > self.now).count();
-        let share = counting as f64 / self.counters.len() as f64;
+        let counts = |counter| self.counters.get(counter) > self.now;
+        let share = share(0..self.counters.len(), PLACES, counts);
         share.powi(self.parameters.hashes as i32)
     }
 

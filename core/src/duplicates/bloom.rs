@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::filter::Mistakes;
 use crate::hash::{reduce, remix};
 use crate::probability::poisson_nodes;
+use crate::sample::share;
 
 /// A Bloom filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,10 +106,9 @@ impl Subfilter for PlainBloom {
         nodes.map(|(weight, k)| (weight, Crowd { density: k / rivals, likeness: 1.0 })).collect()
     }
 
-    fn estimate(&self, cells: &Packed, base: usize) -> f64 {
-        let bits = self.bits as usize;
-        let set = (base..base + bits).filter(|&bit| cells.get(bit) != 0).count();
-        (set as f64 / bits as f64).powi(self.hashes as i32)
+    fn estimate(&self, cells: &Packed, base: usize, places: usize) -> f64 {
+        let bits = base..base + self.bits as usize;
+        share(bits, places, |bit| cells.get(bit) != 0).powi(self.hashes as i32)
     }
 
     fn lines_touched(&self) -> f64 {

@@ -17,6 +17,7 @@ use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::Mistakes;
 use crate::hash::reduce;
+use crate::sample::spread;
 
 /// How hashes become fingerprints: what distinguishes the tables built on [`Buckets`].
 pub trait Fingerprints: Copy + Debug + PartialEq + Send + Sync + 'static {
@@ -299,8 +300,10 @@ impl<F: Fingerprints> Subfilter for Buckets<F> {
         self.law().crowds(stream)
     }
 
-    fn estimate(&self, cells: &Packed, base: usize) -> f64 {
-        let rows = (0..self.rows as usize).map(|row| {
+    fn estimate(&self, cells: &Packed, base: usize, places: usize) -> f64 {
+        let rows = spread(self.rows as usize, places);
+        let looked = rows.len() as f64;
+        let rows = rows.map(|row| {
             let start = base + row * self.buckets as usize;
             let mut held: Vec<u64> =
                 (start..start + self.buckets as usize).map(|bucket| cells.get(bucket)).collect();
@@ -308,7 +311,7 @@ impl<F: Fingerprints> Subfilter for Buckets<F> {
             held.dedup();
             held.iter().map(|&fingerprint| self.fingerprints.chance(fingerprint)).sum::<f64>()
         });
-        rows.sum::<f64>() / self.rows as f64
+        rows.sum::<f64>() / looked
     }
 
     fn lines_touched(&self) -> f64 {

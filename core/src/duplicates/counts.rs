@@ -6,6 +6,15 @@ mod quotient;
 pub use hashed::HashCounts;
 pub use quotient::QuotientCounts;
 
+/// How far what lies at these places, in their order and each as soon after its own as there is room,
+/// reaches beyond the last slot, and so into the first. Each is a place and a length; all have room.
+fn beyond(slots: usize, places: impl Iterator<Item = (usize, usize)>) -> usize {
+    // What goes on at the first slot may push what lies there, but not up to the end once more: some
+    // slot is free.
+    let end = places.fold(0, |end: usize, (place, length)| end.max(place) + length);
+    end.saturating_sub(slots)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::{HashMap, VecDeque};
@@ -56,6 +65,24 @@ mod tests {
                         }
                         assert_eq!(counts.distinct(), plain.len() as u64, "{label}");
                     }
+                    // Those made at once are the same, and stay so.
+                    let mut made = C::of(window, bits, ring.iter().copied().collect());
+                    while let Some(left) = ring.pop_front() {
+                        assert_eq!(made.distinct(), plain.len() as u64);
+                        for asked in ring.iter().copied().take(5).chain([left]) {
+                            assert!(made.contains(asked), "{bits} bits, window {window}");
+                        }
+                        for asked in (0..20).map(|i| 1 + reduce(remix(i, 10), values).0) {
+                            assert_eq!(made.contains(asked), plain.contains_key(&asked));
+                        }
+                        made.take(left);
+                        let copies = plain.get_mut(&left).unwrap();
+                        *copies -= 1;
+                        if *copies == 0 {
+                            plain.remove(&left);
+                        }
+                    }
+                    assert_eq!(made.distinct(), 0);
                 }
             }
         }

@@ -23,6 +23,7 @@ use crate::error::Error;
 use crate::filter::Mistakes;
 use crate::hash::{reduce, remix};
 use crate::probability::{mean_decay, poisson_nodes};
+use crate::sample::spread;
 
 /// Cells in which room is sought before a fingerprint is dropped.
 const MOVES: usize = 50;
@@ -219,7 +220,7 @@ impl Subfilter for Cuckoo {
         nodes.map(|(weight, k)| (weight, Crowd { density: 1.0, likeness: k / rivals })).collect()
     }
 
-    fn estimate(&self, cells: &Packed, base: usize) -> f64 {
+    fn estimate(&self, cells: &Packed, base: usize, places: usize) -> f64 {
         let start = |cell: usize| base + cell * self.buckets as usize;
         let held = |cell| {
             let buckets = start(cell)..start(cell + 1);
@@ -228,16 +229,18 @@ impl Subfilter for Cuckoo {
             held.dedup();
             held.into_iter().filter(|&fingerprint| fingerprint != 0)
         };
-        let all = (0..self.cells as usize).flat_map(held);
+        let looked = spread(self.cells as usize, places);
+        let part = looked.len() as f64 / self.cells as f64;
+        let all = looked.flat_map(held);
         if self.bits > 12 {
             // So many fingerprints that hardly two are alike.
-            return self.collision(all.count() as f64 / self.places());
+            return self.collision(all.count() as f64 / part / self.places());
         }
         // By fingerprint, how many cells hold it: a key asks two of them.
         let mut holding = vec![0u32; 1 << self.bits];
         all.for_each(|fingerprint| holding[fingerprint as usize] += 1);
         let reported = holding.iter().map(|&cells| {
-            let share = f64::from(cells) / self.cells as f64;
+            let share = f64::from(cells) / part / self.cells as f64;
             share * (2.0 - share)
         });
         reported.sum::<f64>() / self.values() as f64

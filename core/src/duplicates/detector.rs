@@ -16,6 +16,7 @@ use crate::error::Error;
 use crate::filter::{Filter, Membership, Mistakes, Promise};
 use crate::hash::Seed;
 use crate::plan::{Goal, Limit};
+use crate::sample::PLACES;
 use crate::window::{Slack, Time, Window};
 
 /// The name of a row of the catalog.
@@ -62,8 +63,8 @@ pub trait Subfilter: Copy + Debug + PartialEq + Send + Sync + 'static {
         vec![(1.0, Crowd::AVERAGE)]
     }
 
-    /// The chance that a key never seen is reported, from the content.
-    fn estimate(&self, cells: &Packed, base: usize) -> f64;
+    /// The chance that a key never seen is reported, from the content of at most so many places.
+    fn estimate(&self, cells: &Packed, base: usize, places: usize) -> f64;
 
     /// Cache lines that an operation touches.
     fn lines_touched(&self) -> f64;
@@ -262,7 +263,7 @@ impl<D: Detector> Filter for Alone<D> {
     }
 
     fn false_positive_rate(&self) -> f64 {
-        self.parameters.detector.estimate(&self.cells, 0)
+        self.parameters.detector.estimate(&self.cells, 0, PLACES)
     }
 
     fn write_payload(&self, out: &mut Writer) {

@@ -22,6 +22,7 @@ use crate::filter::{BATCH, Filter, Membership, Mistakes, Promise};
 use crate::hash::{Seed, reduce, remix};
 use crate::plan::{Goal, Limit};
 use crate::probability::least;
+use crate::sample::{LINES, spread};
 use crate::split_block::false_positive_rate_in_lanes;
 use crate::window::{Slack, Time, Window};
 
@@ -312,12 +313,15 @@ impl Filter for Interleaved {
     }
 
     fn false_positive_rate(&self) -> f64 {
-        let places = self.lines.as_slice().chunks_exact(self.parameters.lines_per_place());
-        let reported = places.map(|lines| {
+        let lines = self.parameters.lines_per_place();
+        let places = spread(self.parameters.places as usize, LINES);
+        let looked = places.len() as f64;
+        let reported = places.map(|place| {
+            let lines = &self.lines.as_slice()[place * lines..][..lines];
             let blocks = lines.iter().flat_map(|line| line.as_chunks::<BLOCK_WORDS>().0);
             1.0 - blocks.map(|block| 1.0 - all_set(block)).product::<f64>()
         });
-        reported.sum::<f64>() / self.parameters.places as f64
+        reported.sum::<f64>() / looked
     }
 
     fn write_payload(&self, out: &mut Writer) {

@@ -23,6 +23,7 @@ use crate::error::Error;
 use crate::filter::{Filter, Membership, Mistakes, Promise};
 use crate::hash::Seed;
 use crate::plan::Goal;
+use crate::sample::{FEWEST_PLACES, PLACES};
 use crate::window::{Slack, Time, Window};
 
 /// When the subfilters take turns.
@@ -257,7 +258,8 @@ impl<S: Subfilter> Filter for Queuing<S> {
     }
 
     fn false_positive_rate(&self) -> f64 {
-        let estimate = |base| self.parameters.subfilter.estimate(&self.cells, base);
+        let places = (PLACES / self.parameters.filters as usize).max(FEWEST_PLACES);
+        let estimate = |base| self.parameters.subfilter.estimate(&self.cells, base, places);
         1.0 - self.bases().map(|base| 1.0 - estimate(base)).product::<f64>()
     }
 

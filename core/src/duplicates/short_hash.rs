@@ -60,6 +60,10 @@ pub trait Counts: Debug + Clone + Send + Sync + 'static {
     /// Empty counts for at most `window` hashes.
     fn new(window: u64, bits: u32) -> Self;
 
+    /// Counts of these hashes, which are at most `window` and below the number of values. In order,
+    /// so that no choice of them makes it slow.
+    fn of(window: u64, bits: u32, shorts: Vec<u64>) -> Self;
+
     /// Adds a copy.
     fn add(&mut self, short: u64);
 
@@ -317,14 +321,13 @@ impl<C: Counts> Structure for Ring<C> {
         let next = payload.u64_at_most("next", window - 1, "below the window")?;
         let ring = read_cells(payload, parameters.ring_bits(), Some(window))?;
         let values = C::values(window, bits);
-        let mut counts = C::new(window, bits);
-        for short in (0..ring.len()).map(|i| ring.get(i)).filter(|&short| short != 0) {
-            if short > values {
-                let expected = "hashes that this structure can have";
-                return Err(Error::Field { field: "ring", found: short, expected });
-            }
-            counts.add(short);
+        let held = (0..ring.len()).map(|i| ring.get(i)).filter(|&short| short != 0);
+        let shorts: Vec<u64> = held.collect();
+        if let Some(&found) = shorts.iter().find(|&&short| short > values) {
+            let expected = "hashes that this structure can have";
+            return Err(Error::Field { field: "ring", found, expected });
         }
+        let counts = C::of(window, bits, shorts);
         Ok(Self { parameters, ring, next, counts })
     }
 }
@@ -349,6 +352,10 @@ impl Counts for Whole {
 
     fn new(window: u64, bits: u32) -> Self {
         Self(HashCounts::new(window, bits))
+    }
+
+    fn of(window: u64, bits: u32, shorts: Vec<u64>) -> Self {
+        Self(HashCounts::of(window, bits, shorts))
     }
 
     fn add(&mut self, short: u64) {

@@ -19,6 +19,7 @@ use crate::error::Error;
 use crate::filter::Mistakes;
 use crate::hash::{reduce, remix};
 use crate::probability::poisson_nodes;
+use crate::sample::share;
 
 /// A stable Bloom filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -250,10 +251,9 @@ impl Subfilter for StableBloom {
         if self.hashes > 1 { vec![(1.0, Crowd::AVERAGE)] } else { self.cell_crowds(stream) }
     }
 
-    fn estimate(&self, cells: &Packed, base: usize) -> f64 {
-        let count = self.cells as usize;
-        let above = (base..base + count).filter(|&cell| cells.get(cell) != 0).count();
-        (above as f64 / count as f64).powi(self.hashes as i32)
+    fn estimate(&self, cells: &Packed, base: usize, places: usize) -> f64 {
+        let all = base..base + self.cells as usize;
+        share(all, places, |cell| cells.get(cell) != 0).powi(self.hashes as i32)
     }
 
     fn lines_touched(&self) -> f64 {

@@ -24,6 +24,7 @@ use crate::error::Error;
 use crate::filter::{Filter, Membership, Mistakes, Promise};
 use crate::hash::Seed;
 use crate::plan::Goal;
+use crate::sample::PLACES;
 use crate::window::{Slack, Time, Window};
 
 /// How large the two filters are and when they change names.
@@ -223,7 +224,11 @@ impl Filter for TwoBuffers {
     }
 
     fn false_positive_rate(&self) -> f64 {
-        let [a, b] = [0, 1].map(|half| self.parameters.half.estimate(&self.bits, self.base(half)));
+        let half = |half| {
+            let (bits, base) = (&self.bits, self.base(half));
+            self.parameters.half.estimate(bits, base, PLACES / 2)
+        };
+        let [a, b] = [0, 1].map(half);
         a + b - a * b
     }
 

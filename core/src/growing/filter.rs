@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::filter::{Filter, Membership, Removing};
 use crate::hash::reduce;
 use crate::plan::{Goal, Limit};
+use crate::sample::spread;
 use crate::window::{Time, Window};
 
 /// Equal signatures that are stored when insertions can be taken back. Of more, nobody knows how
@@ -28,6 +29,9 @@ const TABLE_UNTIL: f64 = 0.8;
 
 /// Pairs of entries made at a time. A segment grows some ten times before it splits.
 const PAIRS_AT_ONCE: usize = 2;
+
+/// Segments that are asked how often they err, of which each is some kilobytes.
+const SEGMENTS_ASKED: usize = 512;
 
 /// How many hashes of a batch before its turn the memory of a hash is asked for. All along the
 /// batch, so that memory and processor are busy at the same time.
@@ -285,12 +289,17 @@ impl Filter for Growing {
     }
 
     fn false_positive_rate(&self) -> f64 {
-        let rates = self.directory.first_hashes().map(|hash| {
+        let rate = |hash| {
             let (depth, segment) = self.directory.segment(hash);
-            let rate = segment.false_positive_rate(self.parameters.width(depth));
-            rate * (-f64::from(depth)).exp2()
-        });
-        rates.sum()
+            (depth, segment.false_positive_rate(self.parameters.width(depth)))
+        };
+        if self.directory.segment_count() <= SEGMENTS_ASKED {
+            let all = self.directory.first_hashes().map(rate);
+            return all.map(|(depth, rate)| rate * (-f64::from(depth)).exp2()).sum();
+        }
+        // Evenly spread hashes meet a segment as often as keys do.
+        let hashes = spread(usize::MAX, SEGMENTS_ASKED);
+        hashes.map(|hash| rate(hash as u64).1).sum::<f64>() / SEGMENTS_ASKED as f64
     }
 
     fn write_payload(&self, out: &mut Writer) {

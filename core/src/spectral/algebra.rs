@@ -16,23 +16,29 @@ use super::{Design, Rule, Spectral};
 use crate::blueprint::Blueprint;
 use crate::error::Error;
 use crate::filter::Filter;
+use crate::memory;
 
 impl<C: Counters, D: Design> Spectral<C, D> {
     /// Counts also what the other filter counted.
     pub(super) fn add_filter(&mut self, other: &dyn Filter) -> Result<(), Error> {
-        self.combine(other, u64::saturating_add)
+        let other = self.like(other)?;
+        self.ask_for_room()?;
+        self.counters.add_all(&other.counters);
+        Ok(())
     }
 
     /// Counts the pairs of what both filters counted.
     pub(super) fn multiply_by_filter(&mut self, other: &dyn Filter) -> Result<(), Error> {
-        self.combine(other, u64::saturating_mul)?;
+        let other = self.like(other)?;
+        self.ask_for_room()?;
+        self.counters.combine(&other.counters, u64::saturating_mul);
         // A sighting taken back from a product would be taken back once, not once per partner.
         self.design.set_rule(Rule::MinimalIncrease);
         Ok(())
     }
 
-    /// Combines counter by counter with a filter built alike.
-    fn combine(&mut self, other: &dyn Filter, by: impl Fn(u64, u64) -> u64) -> Result<(), Error> {
+    /// The other filter, if it is built alike and can be combined with.
+    pub(super) fn like<'o>(&self, other: &'o dyn Filter) -> Result<&'o Self, Error> {
         check_alike(&self.design, other.blueprint())?;
         if !self.design.rule().never_undercounts() {
             return Err(Error::Unsupported {
@@ -41,12 +47,12 @@ impl<C: Counters, D: Design> Spectral<C, D> {
             });
         }
         let other: &dyn Any = other;
-        let other: &Self = other.downcast_ref().expect("built alike, so of the same type");
-        for index in 0..self.counters.len() {
-            let (ours, theirs) = (self.counters.get(index), other.counters.get(index));
-            self.counters.set(index, by(ours, theirs));
-        }
-        Ok(())
+        Ok(other.downcast_ref().expect("built alike, so of the same type"))
+    }
+
+    /// Larger counts may need wider counters: so much again, before anything is changed.
+    fn ask_for_room(&self) -> Result<(), Error> {
+        if C::ADAPTS { memory::ask_for(self.heap_bytes()) } else { Ok(()) }
     }
 }
 

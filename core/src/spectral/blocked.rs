@@ -14,6 +14,7 @@ use super::place::Place;
 use crate::bits::size_of_parts;
 use crate::hash::{reduce, remix};
 use crate::probability::{least, poisson_mean};
+use crate::sample::{PLACES, spread};
 
 /// Lines of 64 counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,14 +100,16 @@ impl Place for Blocked {
 
     fn reach_rate(&self, counters: &impl Counters, threshold: u64) -> f64 {
         let part = self.part();
-        let lines = (0..self.lines as usize).map(|line| {
+        let lines = spread(self.lines as usize, PLACES);
+        let looked = lines.len() as f64;
+        let lines = lines.map(|line| {
             let taken =
                 |start: usize| (start..start + part).filter(|&i| counters.get(i) >= threshold);
             let first = line * COUNTERS_PER_LINE;
             let starts = (0..self.hashes as usize).map(|turn| first + turn * part);
             starts.map(|start| taken(start).count() as f64 / part as f64).product::<f64>()
         });
-        lines.sum::<f64>() / self.lines as f64
+        lines.sum::<f64>() / looked
     }
 }
 

@@ -25,6 +25,7 @@ mod parameters;
 mod place;
 pub mod rule;
 mod window;
+mod window_parameters;
 
 pub use algebra::check_alike;
 pub use blocked::{Blocked, MOST_HASHES_IN_LINE};
@@ -32,7 +33,8 @@ pub use blocked_parameters::BlockedParameters;
 pub use parameters::{SpectralParameters, Storage, hashes_for};
 pub use place::{Indices, MOST_HASHES, Place, Rows};
 pub use rule::Rule;
-pub use window::{SpectralWindow, SpectralWindowParameters};
+pub use window::SpectralWindow;
+pub use window_parameters::SpectralWindowParameters;
 
 use crate::blueprint::Blueprint;
 use crate::catalog::Row;
@@ -239,11 +241,15 @@ impl<C: Counters, D: Design> Counting for Spectral<C, D> {
     }
 
     fn largest_count(&self) -> u64 {
-        self.counters.most()
+        C::LARGEST
     }
 
     fn never_undercounts(&self) -> bool {
         self.design.rule().never_undercounts()
+    }
+
+    fn check_mergeable(&self, other: &dyn Filter) -> Result<(), Error> {
+        self.like(other).map(|_| ())
     }
 
     fn merge(&mut self, other: &dyn Filter) -> Result<(), Error> {

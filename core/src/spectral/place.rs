@@ -6,6 +6,7 @@ use super::counters::Counters;
 use crate::bits::size_of_parts;
 use crate::error::Error;
 use crate::hash::{reduce, remix};
+use crate::sample::{PLACES, share};
 
 /// The most counters a key has.
 pub const MOST_HASHES: u32 = 16;
@@ -160,11 +161,10 @@ impl Place for Rows {
     }
 
     fn reach_rate(&self, counters: &impl Counters, threshold: u64) -> f64 {
-        let width = self.width as usize;
-        let taken =
-            |row: usize| (row * width..(row + 1) * width).filter(|&i| counters.get(i) >= threshold);
-        let rows = (0..self.hashes as usize).map(|row| taken(row).count() as f64 / width as f64);
-        rows.product()
+        let (width, rows) = (self.width as usize, self.hashes as usize);
+        let reaches = |counter| counters.get(counter) >= threshold;
+        let row = |row: usize| share(row * width..(row + 1) * width, PLACES / rows, reaches);
+        (0..rows).map(row).product()
     }
 }
 

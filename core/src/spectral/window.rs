@@ -8,125 +8,26 @@
 //! The sliding window of the paper (section 2.2) for those who do not keep the items themselves: it
 //! assumes that what leaves is at hand for deletion, and the ring is that hand. The filter only ever
 //! sees short hashes, so what it takes back is exactly what it counted.
+//!
+//! Many sightings recorded at once are one entry beside the ring, a *run*, and leave together. So an
+//! insertion takes its own time once when it comes and once when it leaves, however many sightings
+//! it stands for.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
 
 use super::counters::Bytes;
 use super::parameters::SpectralParameters;
-use super::rule::Rule;
-use super::{Place, Rows, Spectral, Storage};
+use super::window_parameters::SpectralWindowParameters;
+use super::{Rows, Spectral};
 use crate::bits::{Packed, size};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
-use crate::filter::{Counting, Filter, Membership, Promise};
-use crate::hash::{Seed, reduce, remix};
+use crate::filter::{Counting, Filter, Membership};
+use crate::hash::{reduce, remix};
 use crate::plan::{Goal, Limit};
-use crate::window::{Slack, Time, Window};
-
-/// How many short hashes of how many bits, and the counters for them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SpectralWindowParameters {
-    /// Insertions counted, exactly.
-    pub window: u64,
-    /// Bits of each hash in the ring, 2 to 64.
-    pub hash_bits: u32,
-    /// Where the counters of a key are.
-    pub rows: Rows,
-}
-
-/// Short hashes collide so much less often than counters.
-const COLLISION_SHARE: f64 = 1.0 / 16.0;
-
-impl SpectralWindowParameters {
-    /// The smallest that keeps `rate`, even if all keys of a window differ.
-    pub fn with_error(window: u64, rate: f64) -> Self {
-        let hash_bits = (window as f64 / (COLLISION_SHARE * rate)).log2().ceil();
-        let rate = rate * (1.0 - COLLISION_SHARE);
-        let rows = Rows::for_items(window, rate, super::hashes_for(rate));
-        Self { window, hash_bits: hash_bits.clamp(2.0, 64.0) as u32, rows }
-    }
-
-    /// Those that err least within `bytes`; `None` if there is no room for a counter beside the
-    /// ring.
-    pub fn with_memory(window: u64, bytes: u64) -> Option<Self> {
-        let choices = (2..=64).filter_map(|hash_bits| {
-            let left = bytes.checked_sub(Packed::heap_bytes_for(hash_bits, size(window)))?;
-            let rule = Rule::MinimumSelection;
-            let rows = SpectralParameters::with_memory(window, left, rule)?.rows;
-            Some(Self { window, hash_bits, rows })
-        });
-        choices.min_by(|a, b| a.false_positive_rate().total_cmp(&b.false_positive_rate()))
-    }
-
-    /// Chance that an unseen key seems seen when all keys of the window differ: by its counters, or
-    /// by its short hash.
-    pub fn false_positive_rate(&self) -> f64 {
-        let collision = -(self.window as f64 * (-1.0 / self.hash_values() as f64).ln_1p()).exp_m1();
-        let counters = self.rows.collision_rate(self.window);
-        collision + (1.0 - collision) * counters
-    }
-
-    fn hash_values(&self) -> u64 {
-        u64::MAX >> (64 - self.hash_bits)
-    }
-
-    fn counting(&self) -> SpectralParameters {
-        SpectralParameters {
-            items: self.window,
-            rows: self.rows,
-            rule: Rule::MinimumSelection,
-            storage: Storage::Bytes,
-        }
-    }
-}
-
-impl Blueprint for SpectralWindowParameters {
-    fn structure(&self) -> &'static str {
-        SpectralWindow::NAME
-    }
-
-    fn promise(&self) -> Promise {
-        Promise {
-            window: Window::Last(self.window),
-            slack: Slack::Items(0),
-            false_positives: self.false_positive_rate(),
-            false_negatives: 0.0,
-        }
-    }
-
-    fn heap_bytes(&self) -> u64 {
-        let ring = Packed::heap_bytes_for(self.hash_bits, size(self.window));
-        ring + self.counting().heap_bytes()
-    }
-
-    fn adapts(&self) -> bool {
-        self.counting().adapts()
-    }
-
-    fn lines_touched(&self) -> f64 {
-        // The counters of the key that comes and of the one that goes, and the ring.
-        2.0 * self.counting().lines_touched() + 1.0
-    }
-
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("window", self.window.to_string()),
-            ("hash bits", self.hash_bits.to_string()),
-            ("width", self.rows.width.to_string()),
-            ("hashes", self.rows.hashes.to_string()),
-        ]
-    }
-
-    fn write_parameters(&self, out: &mut Writer) {
-        out.u64(self.window);
-        out.u32(self.hash_bits);
-        out.u64(self.rows.width);
-        out.u32(self.rows.hashes);
-    }
-
-    fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
-        Box::new(SpectralWindow::new(*self))
-    }
-}
+use crate::window::{Time, Window};
 
 /// A ring of short hashes, and how often each is in it.
 #[derive(Debug, Clone)]
@@ -136,15 +37,33 @@ pub struct SpectralWindow {
     ring: Packed,
     /// Where the next insertion goes: the place of the oldest.
     next: u64,
-    /// Counts what is in the ring.
+    /// Places that belong together, oldest first; what the ring holds there means nothing.
+    runs: VecDeque<Run>,
+    /// Counts what is in the ring and in the runs.
     filter: Spectral<Bytes, SpectralParameters>,
 }
+
+/// Many sightings that came at once.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    /// The place of the first.
+    start: u64,
+    /// How many there are, on around the end of the ring.
+    length: u64,
+    short: u64,
+}
+
+/// Fewer sightings go into the ring one by one: a run takes 192 bits, so at most one for an item.
+const SHORTEST_RUN: u64 = 192;
 
 impl SpectralWindow {
     /// An empty window.
     pub fn new(parameters: SpectralWindowParameters) -> Self {
         let ring = Packed::new(parameters.hash_bits, size(parameters.window));
-        Self { parameters, ring, next: 0, filter: Spectral::new(parameters.counting()) }
+        let filter = Spectral::new(parameters.counting());
+        // A window of nothing, all of which came at once.
+        let nothing = Run { start: 0, length: parameters.window, short: 0 };
+        Self { parameters, ring, next: 0, runs: VecDeque::from([nothing]), filter }
     }
 
     fn short(&self, hash: u64) -> u64 {
@@ -153,20 +72,86 @@ impl SpectralWindow {
 
     /// Takes back the oldest insertion, and puts this one in its place; 0 is none.
     fn push(&mut self, short: u64) {
-        let oldest = self.ring.get(self.next as usize);
-        if oldest > 0 {
-            // Refused only if a forged snapshot counts less than its ring holds: then nothing is
-            // there to take back.
-            let _ = self.filter.take_back(spread(oldest), 1);
-        }
+        self.let_go(1);
         if short > 0 {
             self.filter.add(spread(short), 1);
         }
         self.ring.set(self.next as usize, short);
-        self.next += 1;
-        if self.next == self.parameters.window {
-            self.next = 0;
+        self.next = self.after(self.next, 1);
+    }
+
+    /// Takes back so many of the oldest insertions, and puts as many of this one in their place.
+    fn push_many(&mut self, short: u64, times: u64) {
+        let window = self.parameters.window;
+        if times < SHORTEST_RUN.min(window) {
+            (0..times).for_each(|_| self.push(short));
+            return;
         }
+        // More than a window of them leave one window, and nothing else.
+        let length = times.min(window);
+        if length == window {
+            self.filter = Spectral::new(self.parameters.counting());
+            self.runs.clear();
+        } else {
+            self.let_go(length);
+        }
+        self.filter.add(spread(short), length);
+        self.runs.push_back(Run { start: self.next, length, short });
+        self.next = self.after(self.next, length);
+    }
+
+    /// Takes back so many of the oldest insertions.
+    fn let_go(&mut self, count: u64) {
+        let (mut place, mut left) = (self.next, count);
+        while left > 0 {
+            let leaving = match self.runs.front_mut() {
+                Some(run) if run.start == place => {
+                    let leaving = run.length.min(left);
+                    let short = run.short;
+                    (run.start, run.length) = (run.start + leaving, run.length - leaving);
+                    if run.start >= self.parameters.window {
+                        run.start -= self.parameters.window;
+                    }
+                    if run.length == 0 {
+                        self.runs.pop_front();
+                    }
+                    self.take_back(short, leaving);
+                    leaving
+                }
+                _ => {
+                    self.take_back(self.ring.get(place as usize), 1);
+                    1
+                }
+            };
+            left -= leaving;
+            place = self.after(place, leaving);
+        }
+    }
+
+    fn take_back(&mut self, short: u64, times: u64) {
+        if short > 0 {
+            // Refused only if a forged snapshot counts less than its ring holds: then nothing is
+            // there to take back.
+            let _ = self.filter.take_back(spread(short), times);
+        }
+    }
+
+    /// The place so many further in the ring; at most once around.
+    fn after(&self, place: u64, by: u64) -> u64 {
+        let place = place + by;
+        if place < self.parameters.window { place } else { place - self.parameters.window }
+    }
+
+    /// The ring with all places of runs filled in.
+    fn whole_ring(&self) -> Cow<'_, Packed> {
+        let mut ring = Cow::Borrowed(&self.ring);
+        // Where nothing came, nothing is written.
+        for run in self.runs.iter().filter(|run| run.short > 0) {
+            for by in 0..run.length {
+                ring.to_mut().set(self.after(run.start, by) as usize, run.short);
+            }
+        }
+        ring
     }
 
     fn count(&self, hash: u64) -> u64 {
@@ -203,10 +188,8 @@ impl Membership for SpectralWindow {
 
 impl Counting for SpectralWindow {
     fn add_hash(&mut self, hash: u64, times: u64, _now: Time) -> u64 {
-        // Every sighting is an insertion; more than a window of them leave one window.
-        for _ in 0..times.min(self.parameters.window) {
-            self.push(self.short(hash));
-        }
+        // Every sighting is an insertion.
+        self.push_many(self.short(hash), times);
         self.count(hash)
     }
 
@@ -229,7 +212,8 @@ impl Filter for SpectralWindow {
 
     fn heap_bytes(&self) -> u64 {
         let ring = Packed::heap_bytes_for(self.parameters.hash_bits, self.ring.len());
-        ring + self.filter.heap_bytes()
+        let runs = self.runs.capacity() * size_of::<Run>();
+        ring + runs as u64 + self.filter.heap_bytes()
     }
 
     fn false_positive_rate(&self) -> f64 {
@@ -238,7 +222,7 @@ impl Filter for SpectralWindow {
 
     fn write_payload(&self, out: &mut Writer) {
         out.u64(self.next);
-        out.words(self.ring.as_words());
+        out.words(self.whole_ring().as_words());
         self.filter.write_payload(out);
     }
 
@@ -298,7 +282,13 @@ impl Structure for SpectralWindow {
         })?;
         let parameters = SpectralWindowParameters { window, hash_bits, rows };
         let filter = Spectral::open(parameters.counting(), payload)?;
-        Ok(Self { parameters, ring, next, filter })
+        let mut window = Self { parameters, ring, next, runs: VecDeque::new(), filter };
+        let is_empty = |&by: &u64| window.ring.get(window.after(next, by) as usize) == 0;
+        let length = (0..window.parameters.window).take_while(is_empty).count() as u64;
+        if length >= SHORTEST_RUN {
+            window.runs.push_back(Run { start: next, length, short: 0 });
+        }
+        Ok(window)
     }
 }
 
@@ -320,17 +310,56 @@ mod tests {
         assert!(!filter.contains_hash(key(b'a'), Time::ZERO));
     }
 
+    /// Sightings by the hundred against a plain window, through snapshots.
     #[test]
-    fn memory_and_error_are_inverse() {
-        for window in [1, 100, 100_000] {
-            for rate in [0.1, 0.001] {
-                let given = SpectralWindowParameters::with_error(window, rate);
-                assert!(given.false_positive_rate() <= rate, "{given:?}");
-                let bytes = given.heap_bytes();
-                let back = SpectralWindowParameters::with_memory(window, bytes).unwrap();
-                assert!(back.heap_bytes() <= bytes);
-                assert!(back.false_positive_rate() <= 1.4 * rate, "{given:?} {back:?}");
+    fn many_at_once_are_as_many_one_by_one() {
+        for window in [1, 150, 1_000, 5_000] {
+            let parameters = SpectralWindowParameters::with_error(window, 1e-6);
+            let mut filter = SpectralWindow::new(parameters);
+            let mut plain: VecDeque<u64> = VecDeque::new();
+            for step in 0..400 {
+                let key = remix(step, 1) % 7;
+                let times = match remix(step, 2) % 4 {
+                    0 => remix(step, 3) % 3,
+                    1 => remix(step, 3) % 500,
+                    2 => remix(step, 3) % (2 * window),
+                    _ => 1,
+                };
+                plain.extend(std::iter::repeat_n(key, times.min(window) as usize));
+                plain.drain(..plain.len().saturating_sub(window as usize));
+                filter.add_hash(remix(key, 0), times, Time::ZERO);
+                if step % 50 == 0 {
+                    let mut out = Writer::new();
+                    filter.write_payload(&mut out);
+                    let payload = out.into_bytes();
+                    let mut out = Writer::new();
+                    filter.parameters.write_parameters(&mut out);
+                    let parameters = out.into_bytes();
+                    let (mut parameters, mut payload) =
+                        (Reader::new(&parameters), Reader::new(&payload));
+                    filter = SpectralWindow::read(&mut parameters, &mut payload).unwrap();
+                }
+                for key in 0..7 {
+                    let expected = plain.iter().filter(|&&other| other == key).count() as u64;
+                    assert_eq!(filter.count_hash(remix(key, 0), Time::ZERO), expected, "{window}");
+                }
             }
         }
+    }
+
+    /// Nothing is written one by one, and what came at once is one entry until it has left.
+    #[test]
+    fn a_million_sightings_are_one_entry() {
+        let parameters = SpectralWindowParameters::with_error(1_000_000, 0.01);
+        let mut filter = SpectralWindow::new(parameters);
+        for (key, times, runs) in [(1, 900_000, 2), (2, 50_000, 3), (3, 70_000, 3), (4, 1 << 60, 1)]
+        {
+            filter.add_hash(remix(key, 0), times, Time::ZERO);
+            assert_eq!(filter.runs.len(), runs);
+        }
+        assert!(filter.ring.as_words().iter().all(|&word| word == 0));
+        assert_eq!(filter.count_hash(remix(4, 0), Time::ZERO), 1_000_000);
+        filter.insert_hash(remix(5, 0), Time::ZERO);
+        assert_eq!(filter.count_hash(remix(4, 0), Time::ZERO), 999_999);
     }
 }

@@ -1,14 +1,15 @@
 //! `LATELY.INFO` and `LATELY.CARD`: what a filter promises, and how it stands.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
-use lately::{Hashing, Window};
+use lately::{Hashing, Promise, Window};
 
 use super::Command;
 use crate::args;
 use crate::docs::{Arg, Doc, Effect, Keys, Kind};
 use crate::engine::{Access, Call, Refusal, Reply};
-use crate::object::Value;
+use crate::object::{Stored, Value};
 
 /// `LATELY.INFO key [field]`
 pub struct Info;
@@ -20,7 +21,7 @@ impl Command for Info {
     const DOC: Doc = Doc {
         name: c"LATELY.INFO",
         summary: c"Says what a filter promises and how it stands, or one field of that",
-        complexity: c"O(1) for most structures",
+        complexity: c"O(1)",
         arity: -2,
         effect: Effect::ReadAll,
         keys: Keys::First,
@@ -35,13 +36,18 @@ impl Command for Info {
         };
         let mut key = call.key(1, Access::Read);
         let value = key.value()?.ok_or(NO_KEY)?;
-        let fields = describe(value)?;
-        let Some(field) = field else { return Ok(Reply::Map(fields)) };
-        let known = fields.iter().map(|(name, _)| &**name).collect::<Vec<_>>().join(", ");
-        fields
-            .into_iter()
-            .find_map(|(name, reply)| (name.as_bytes() == field).then_some(reply))
-            .ok_or_else(|| Refusal::new(format_args!("no such field; there are: {known}")))
+        let look = Look::at(value)?;
+        let Some(field) = field else {
+            let all = FIELDS.iter().map(|(name, tell)| (Cow::Borrowed(*name), tell(&look)));
+            return Ok(Reply::Map(all.collect()));
+        };
+        match FIELDS.iter().find(|(name, _)| name.as_bytes() == field) {
+            Some((_, tell)) => Ok(tell(&look)),
+            None => {
+                let known = FIELDS.map(|(name, _)| name).join(", ");
+                Err(Refusal::new(format_args!("no such field; there are: {known}")))
+            }
+        }
     }
 }
 
@@ -67,50 +73,67 @@ impl Command for Card {
 /// The refusal of commands that need a key.
 pub const NO_KEY: Refusal = Refusal::coded("ERR no such key");
 
-type Fields = Vec<(Cow<'static, str>, Reply)>;
-
-fn describe(value: &mut Value) -> Result<Fields, Refusal> {
-    let bytes = value.memory_bytes() as u64;
-    let stored = value.filter()?;
-    let counting = stored.is_counting();
-    let tally = stored.tally;
-    // Seeds use all 64 bits, which the protocol's integers do not hold.
-    let (hashing, seed) = match stored.hashing {
-        Hashing::Fast(seed) => ("fast", Reply::text(seed.0.to_string())),
-        Hashing::Keyed(_) => ("keyed", Reply::Null),
-    };
-    let blueprint = stored.filter().blueprint();
-    let promise = blueprint.promise();
-    let (window, extent) = match promise.window {
-        Window::Last(n) => ("last", Some(n)),
-        Window::Within(span) => ("within", Some(span.millis())),
-        Window::Ever => ("ever", None),
-    };
-    let parameters = blueprint
-        .fields()
-        .into_iter()
-        .map(|(name, value)| (Cow::Borrowed(name), Reply::text(value)))
-        .collect();
-    let fields = [
-        ("structure", Reply::text(blueprint.structure())),
-        ("promise", Reply::text(promise.to_string())),
-        ("window", Reply::text(window)),
-        ("extent", extent.map_or(Reply::Null, Reply::count)),
-        ("slack", Reply::text(promise.slack.to_string())),
-        ("false-positives", Reply::Double(promise.false_positives)),
-        ("false-negatives", Reply::Double(promise.false_negatives)),
-        ("false-positives-now", Reply::Double(stored.filter().false_positive_rate())),
-        (
-            "clock",
-            stored.filter().clock().map_or(Reply::Null, |clock| Reply::count(clock.millis())),
-        ),
-        ("bytes", Reply::count(bytes)),
-        ("inserted", Reply::count(tally.inserted)),
-        ("new", Reply::count(tally.new)),
-        ("counting", Reply::Int(counting.into())),
-        ("hashing", Reply::text(hashing)),
-        ("seed", seed),
-        ("parameters", Reply::Map(parameters)),
-    ];
-    Ok(fields.into_iter().map(|(name, reply)| (Cow::Borrowed(name), reply)).collect())
+/// A filter that is looked at. What takes time is found out when a field asks for it.
+struct Look<'a> {
+    stored: &'a Stored,
+    bytes: u64,
+    promise: OnceCell<Promise>,
 }
+
+impl<'a> Look<'a> {
+    fn at(value: &'a mut Value) -> Result<Self, Refusal> {
+        let bytes = value.memory_bytes() as u64;
+        Ok(Self { bytes, stored: value.filter()?, promise: OnceCell::new() })
+    }
+
+    fn promise(&self) -> &Promise {
+        self.promise.get_or_init(|| self.stored.filter().blueprint().promise())
+    }
+}
+
+/// The fields by name, and how each is told.
+type Field = (&'static str, fn(&Look<'_>) -> Reply);
+
+const FIELDS: [Field; 16] = [
+    ("structure", |look| Reply::text(look.stored.filter().blueprint().structure())),
+    ("promise", |look| Reply::text(look.promise().to_string())),
+    ("window", |look| {
+        Reply::text(match look.promise().window {
+            Window::Last(_) => "last",
+            Window::Within(_) => "within",
+            Window::Ever => "ever",
+        })
+    }),
+    ("extent", |look| match look.promise().window {
+        Window::Last(n) => Reply::count(n),
+        Window::Within(span) => Reply::count(span.millis()),
+        Window::Ever => Reply::Null,
+    }),
+    ("slack", |look| Reply::text(look.promise().slack.to_string())),
+    ("false-positives", |look| Reply::Double(look.promise().false_positives)),
+    ("false-negatives", |look| Reply::Double(look.promise().false_negatives)),
+    ("false-positives-now", |look| Reply::Double(look.stored.filter().false_positive_rate())),
+    ("clock", |look| match look.stored.filter().clock() {
+        Some(clock) => Reply::count(clock.millis()),
+        None => Reply::Null,
+    }),
+    ("bytes", |look| Reply::count(look.bytes)),
+    ("inserted", |look| Reply::count(look.stored.tally.inserted)),
+    ("new", |look| Reply::count(look.stored.tally.new)),
+    ("counting", |look| Reply::Int(look.stored.is_counting().into())),
+    ("hashing", |look| {
+        Reply::text(match look.stored.hashing {
+            Hashing::Fast(_) => "fast",
+            Hashing::Keyed(_) => "keyed",
+        })
+    }),
+    // Seeds use all 64 bits, which the protocol's integers do not hold.
+    ("seed", |look| match look.stored.hashing {
+        Hashing::Fast(seed) => Reply::text(seed.0.to_string()),
+        Hashing::Keyed(_) => Reply::Null,
+    }),
+    ("parameters", |look| {
+        let fields = look.stored.filter().blueprint().fields().into_iter();
+        Reply::Map(fields.map(|(name, value)| (Cow::Borrowed(name), Reply::text(value))).collect())
+    }),
+];

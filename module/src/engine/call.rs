@@ -160,6 +160,18 @@ impl<'a> Call<'a> {
 
     /// Opens the key that a word names. One at a time: the borrow makes sure.
     pub fn key(&mut self, word: usize, access: Access) -> Key<'_> {
+        self.open(word, access)
+    }
+
+    /// Opens two keys at once, the second to read; `None` if both words name one key, whose value
+    /// nobody may hold twice.
+    pub fn pair(&mut self, one: (usize, Access), other: usize) -> Option<[Key<'_>; 2]> {
+        let (word, access) = one;
+        let differ = self.word(word) != self.word(other);
+        differ.then(|| [self.open(word, access), self.open(other, Access::Read)])
+    }
+
+    fn open(&self, word: usize, access: Access) -> Key<'_> {
         let mode = match access {
             Access::Read => api::READ,
             Access::Write => api::READ | api::WRITE,

@@ -24,7 +24,7 @@ mod streams;
 
 pub use ahead::{Ahead, Guessable};
 pub use allocator::rounding;
-pub use call::{Access, Call, Items, Origin, now};
+pub use call::{Access, Call, Items, Key, Origin, now};
 pub use ready::rehearsed;
 pub use register::{Entry, command};
 pub use reply::{Refusal, Reply};

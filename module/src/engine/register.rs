@@ -109,7 +109,7 @@ pub unsafe fn register_settings(ctx: *mut api::Ctx) -> Result<(), Rejected> {
                 ctx,
                 switch.name.as_ptr(),
                 switch.default.into(),
-                api::CONFIG_IMMUTABLE,
+                if switch.is_fixed { api::CONFIG_IMMUTABLE } else { api::CONFIG_DEFAULT },
                 callbacks::get_switch,
                 callbacks::set_switch,
                 None,

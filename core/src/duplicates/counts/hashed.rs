@@ -1,5 +1,6 @@
 //! A hash map with counts, as small as a hash map can be: packed slots, probed one after another.
 
+use super::beyond;
 use crate::bits::{Packed, size};
 use crate::duplicates::short_hash::Counts;
 use crate::hash::{reduce, remix};
@@ -92,6 +93,23 @@ impl Counts for HashCounts {
             copies: Packed::new(Self::count_bits(window), slots),
             distinct: 0,
         }
+    }
+
+    fn of(window: u64, bits: u32, mut shorts: Vec<u64>) -> Self {
+        let mut counts = Self::new(window, bits);
+        shorts.sort_unstable_by_key(|&short| (counts.home(short), short));
+        let slots = counts.hashes.len();
+        let homes = shorts.chunk_by(|a, b| a == b).map(|copies| (counts.home(copies[0]), 1));
+        let mut end = beyond(slots, homes);
+        for copies in shorts.chunk_by(|a, b| a == b) {
+            let place = end.max(counts.home(copies[0]));
+            let slot = if place < slots { place } else { place - slots };
+            counts.hashes.set(slot, copies[0]);
+            counts.copies.set(slot, copies.len() as u64);
+            counts.distinct += 1;
+            end = place + 1;
+        }
+        counts
     }
 
     fn add(&mut self, short: u64) {

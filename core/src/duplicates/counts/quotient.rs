@@ -24,6 +24,8 @@
 use crate::bits::{Packed, size};
 use crate::duplicates::short_hash::Counts;
 
+mod bulk;
+
 /// Slots to an offset.
 const BLOCK: usize = 64;
 
@@ -77,8 +79,7 @@ impl QuotientCounts {
     }
 
     fn split(&self, short: u64) -> (usize, u64) {
-        let remainders = Self::remainders(self.remainder_bits);
-        (((short - 1) / remainders) as usize, 1 + (short - 1) % remainders)
+        split(self.remainder_bits, short)
     }
 
     fn after(&self, slot: usize) -> usize {
@@ -303,6 +304,12 @@ impl QuotientCounts {
     }
 }
 
+/// The quotient and the remainder of a hash.
+fn split(remainder_bits: u32, short: u64) -> (usize, u64) {
+    let remainders = QuotientCounts::remainders(remainder_bits);
+    (((short - 1) / remainders) as usize, 1 + (short - 1) % remainders)
+}
+
 impl Counts for QuotientCounts {
     const NAME: &'static str = "quotient-short-hash";
     const FAMILY: u16 = 22;
@@ -331,6 +338,10 @@ impl Counts for QuotientCounts {
             remainder_bits: bits,
             distinct: 0,
         }
+    }
+
+    fn of(window: u64, bits: u32, shorts: Vec<u64>) -> Self {
+        Self::of_all(window, bits, shorts)
     }
 
     fn add(&mut self, short: u64) {

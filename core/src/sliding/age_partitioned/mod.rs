@@ -23,6 +23,7 @@ use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Filter, Membership};
 use crate::plan::{Goal, Limit};
+use crate::sample::{LINES, spread};
 use crate::sliding::slices::{Probe, window_chance};
 use crate::window::{Slack, Time, Window};
 
@@ -232,12 +233,14 @@ impl Filter for AgePartitioned {
 
     fn false_positive_rate(&self) -> f64 {
         let (group, words) = (self.parameters.group_words() as usize, self.block_words());
+        let places = LINES / (self.classes() * self.slots());
         let chance = |age: usize| {
             let (class, slot) = self.place(age % self.classes());
             let from = (slot + age / self.classes()) % self.slots() * words;
             let bits = &self.bits.as_slice().as_flattened()[self.group(class, 0)..];
-            let groups = bits.chunks(group).take(self.parameters.blocks as usize);
-            self.parameters.block.chance_now(groups.map(|group| &group[from..from + words]))
+            let blocks = spread(self.parameters.blocks as usize, places);
+            let block = |block: usize| &bits[block * group + from..][..words];
+            self.parameters.block.chance_now(blocks.map(block))
         };
         let chances: Vec<f64> = (0..self.classes() * self.slots()).map(chance).collect();
         window_chance(self.classes(), &chances, |_| true)

@@ -38,6 +38,7 @@ use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Filter, Membership};
 use crate::plan::{Goal, Limit};
+use crate::sample::{FEWEST_PLACES, PLACES};
 use crate::sliding::slices::{Probe, find_window, window_chance};
 use crate::window::{Slack, Span, Time, Window};
 use slice::{Slice, Trace};
@@ -271,7 +272,8 @@ impl Filter for TimeLimited {
     }
 
     fn false_positive_rate(&self) -> f64 {
-        let chances: Vec<f64> = self.slices.iter().map(Slice::chance_now).collect();
+        let places = (PLACES / self.slices.len()).max(FEWEST_PLACES);
+        let chances: Vec<f64> = self.slices.iter().map(|slice| slice.chance_now(places)).collect();
         window_chance(self.k(), &chances, |window| self.is_live(window, self.clock))
     }
 

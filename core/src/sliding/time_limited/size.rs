@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use crate::bits::{Aligned, size};
 use crate::probability::least;
+use crate::sample::{share, spread};
 use crate::sliding::slices::{BlockShape, Probe};
 
 /// How large a slice is.
@@ -100,17 +101,20 @@ impl SliceSize {
         }
     }
 
-    /// Chance that a key never inserted is held by a slice of these words.
-    pub fn chance_now(self, words: &[u64]) -> f64 {
+    /// Chance that a key never inserted is held by a slice of these words, from at most so many
+    /// places.
+    pub fn chance_now(self, words: &[u64], places: usize) -> f64 {
         match self {
             Self::Blocks(block, _) => {
-                let blocks = words.chunks_exact(block.words as usize);
-                let rest = blocks.remainder();
+                let size = block.words as usize;
+                let (whole, rest) = words.split_at(words.len() / size * size);
+                let blocks = spread(whole.len() / size, places);
+                let blocks = blocks.map(|block| &whole[block * size..][..size]);
                 self.mean(block.chance_now(blocks), |tail| tail.chance_now([rest].into_iter()))
             }
             Self::Bits(bits) => {
-                let set = words.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
-                set as f64 / bits as f64
+                let is_set = |bit: usize| words[bit / 64] >> (bit % 64) & 1 == 1;
+                share(0..bits as usize, places, is_set)
             }
         }
     }
@@ -206,7 +210,7 @@ mod tests {
                 for i in 0..keys {
                     slice.insert(&Trace::new(remix(i, seed), 0, bits));
                 }
-                now += slice.chance_now() / 2_000.0;
+                now += slice.chance_now(usize::MAX) / 2_000.0;
                 for i in 0..2_000 {
                     hits += u64::from(slice.holds(&Trace::new(remix(1 << 40 | i, seed), 0, bits)));
                     trials += 1;

@@ -132,9 +132,9 @@ impl Slice {
         }
     }
 
-    /// The chance that it holds an unseen key now.
-    pub fn chance_now(&self) -> f64 {
-        self.size.chance_now(self.words.as_slice())
+    /// The chance that it holds an unseen key now, from at most so many places.
+    pub fn chance_now(&self, places: usize) -> f64 {
+        self.size.chance_now(self.words.as_slice(), places)
     }
 
     pub fn write(&self, out: &mut Writer) {

@@ -7,7 +7,7 @@
 //! skewed, so few words spill. Where many do, all counters get 16 bits, then 32 and 64.
 
 use super::MOST;
-use super::words::{Field, Layout, Words};
+use super::words::{Field, Layout, Line, Words};
 
 /// Counters of a byte each, or wider when many have outgrown that.
 pub type Bytes = Words<Lanes>;
@@ -41,10 +41,6 @@ impl Layout for Lanes {
         (index >> self.power, index as u32 & ((1 << self.power) - 1))
     }
 
-    fn empty(self) -> u64 {
-        0
-    }
-
     #[inline(always)]
     fn field(self, word: u64, lane: u32) -> Result<Field, usize> {
         if word & self.mask == self.mask {
@@ -61,6 +57,28 @@ impl Layout for Lanes {
 
     fn spilled(self, place: usize) -> u64 {
         (place as u64) << (64 >> self.power) | self.mask
+    }
+
+    /// All lanes of all words without looking at one by one: no lane reaches into the next as long as
+    /// none carries, and a lane of all ones is a mark or one value too many.
+    #[inline]
+    fn add_lines(self, ours: &Line, theirs: &Line) -> Option<Line> {
+        let lowest = u64::MAX / self.mask;
+        let highest = lowest << (63 >> self.power);
+        // The widest lane has a bit more than a counter may.
+        let beyond = if self.power == 0 { highest } else { 0 };
+        let mut sums = *ours;
+        let mut unfit = 0;
+        for (sum, &more) in sums.iter_mut().zip(theirs) {
+            let (a, b) = (*sum, more);
+            *sum = a.wrapping_add(b);
+            // Where a lane carries, and where it is all ones: its complement is nothing, so that
+            // taking one from that borrows.
+            let carries = a & b | (a | b) & !*sum;
+            let full = (!*sum).wrapping_sub(lowest) & *sum;
+            unfit |= (carries | full) & highest | *sum & beyond;
+        }
+        (unfit == 0).then_some(sums)
     }
 }
 
@@ -84,7 +102,8 @@ mod tests {
         }
         let before = counters.heap_bytes();
         counters.set(1, 255);
-        assert_eq!(counters.heap_bytes(), before + 64, "eight words for eight counters");
+        let index = size_of::<Vec<u64>>() as u64;
+        assert_eq!(counters.heap_bytes(), before + 64 + index, "a word for each of eight counters");
         let found = [0, 1, 2, 7, 8].map(|index| counters.get(index));
         assert_eq!(found, [3, 255, 0, 1, 5]);
     }

@@ -22,6 +22,7 @@
 //! after a number of insertions. [`Work`] counts what all this moves.
 
 use std::fmt::Debug;
+use std::ops::Range;
 
 use super::{Counters, MOST};
 use crate::bits::{move_bits_up, prefetch, write_bits};
@@ -98,28 +99,31 @@ impl<K: ChunkCode> Counters for Chunked<K> {
     const ADAPTS: bool = true;
     // The group, the offset, and a string that may cross into a second line.
     const LINES: f64 = 3.2;
+    const LARGEST: u64 = MOST;
 
     fn new(len: usize) -> Self {
-        let mut chunked = Self {
-            len,
-            code: K::new(),
-            words: Vec::new(),
-            groups: Vec::new(),
-            offsets: Vec::new(),
-            freed: 0,
-            work: Work::default(),
+        Self::laid_out(len, |stride| zeros(len).step_by(stride))
+    }
+
+    fn from_values<I>(len: usize, values: impl Fn() -> I) -> Option<Self>
+    where
+        I: Iterator<Item = Option<u64>>,
+    {
+        // Before anything is made of them.
+        if values().any(|value| value.is_none()) {
+            return None;
+        }
+        let chunks = |stride| {
+            let mut values = values().map(|value| value.unwrap_or(0));
+            zeros(len)
+                .map(move |zeros| zeros.map(|zero| values.next().unwrap_or(zero)))
+                .step_by(stride)
         };
-        chunked.lay_out(|_, _| [0; CHUNK]);
-        chunked.work = Work::default();
-        chunked
+        Some(Self::laid_out(len, chunks))
     }
 
     fn len(&self) -> usize {
         self.len
-    }
-
-    fn most(&self) -> u64 {
-        MOST
     }
 
     #[inline]
@@ -136,6 +140,19 @@ impl<K: ChunkCode> Counters for Chunked<K> {
         if !self.code.replace(&mut self.words, start, lane, value) {
             self.recode(chunk, lane, value);
         }
+    }
+
+    /// Laid out anew once, instead of whenever the slack of a group ends.
+    fn combine(&mut self, other: &Self, by: impl Fn(u64, u64) -> u64) {
+        let pairs = |chunk| {
+            let (mut ours, theirs) = (self.chunk(chunk), other.chunk(chunk));
+            for (ours, theirs) in ours.iter_mut().zip(theirs) {
+                *ours = by(*ours, theirs).min(MOST);
+            }
+            ours
+        };
+        let combined = Self::laid_out(self.len, |stride| self.chunks().step_by(stride).map(pairs));
+        self.replace(combined);
     }
 
     #[inline]
@@ -216,17 +233,23 @@ impl<K: ChunkCode> Chunked<K> {
         self.work.recoded += 1;
         let room = self.end(chunk) - start;
         if bits > room && !self.push(chunk, bits - room) {
-            return self.lay_out(
-                |chunked, other| {
-                    if other == chunk { values } else { chunked.chunk(other) }
-                },
-            );
+            let changed = |other| if other == chunk { values } else { self.chunk(other) };
+            let laid_out =
+                Self::laid_out(self.len, |stride| self.chunks().step_by(stride).map(changed));
+            return self.replace(laid_out);
         }
         write_chunk(&mut self.words, start, &coded, bits);
         self.freed += before.saturating_sub(bits);
         if self.freed > *self.groups.last().expect("at least the end") as usize / 2 {
-            self.lay_out(Self::chunk);
+            let chunk = |chunk| self.chunk(chunk);
+            let laid_out =
+                Self::laid_out(self.len, |stride| self.chunks().step_by(stride).map(chunk));
+            self.replace(laid_out);
         }
+    }
+
+    fn chunks(&self) -> Range<usize> {
+        0..self.offsets.len()
     }
 
     fn chunk(&self, chunk: usize) -> [u64; CHUNK] {
@@ -262,24 +285,25 @@ impl<K: ChunkCode> Chunked<K> {
         true
     }
 
-    /// Writes everything anew, with even slack and the code that fits best now. `values` gives the
-    /// counters of each chunk, from the old layout.
-    fn lay_out(&mut self, values: impl Fn(&Self, usize) -> [u64; CHUNK]) {
-        let (chunks, groups) = shape(self.len);
+    /// These counters with even slack and the code that fits them best. `values` gives every chunk, or
+    /// every so many of them.
+    fn laid_out<I>(len: usize, values: impl Fn(usize) -> I) -> Self
+    where
+        I: Iterator<Item = [u64; CHUNK]>,
+    {
+        let (chunks, groups) = shape(len);
         let stride = chunks.div_ceil(SAMPLED_CHUNKS).max(1);
-        let sample: Vec<u64> =
-            (0..chunks).step_by(stride).flat_map(|chunk| values(self, chunk)).collect();
-        let code = K::fitting(&sample);
+        let code = K::fitting(&values(stride).flatten().collect::<Vec<_>>());
 
         let mut starts = Vec::with_capacity(groups + 1);
         let mut offsets = Vec::with_capacity(chunks);
         let mut position = 0;
-        for chunk in 0..chunks {
+        for (chunk, values) in values(1).enumerate() {
             if chunk.is_multiple_of(GROUP) {
                 position += if chunk > 0 { GROUP_SLACK } else { 0 };
                 starts.push(position as u64);
             }
-            let bits = code.encode(&values(self, chunk), &mut [0; CHUNK_WORDS]);
+            let bits = code.encode(&values, &mut [0; CHUNK_WORDS]);
             offsets.push((position - starts[chunk / GROUP] as usize) as u16);
             position += bits + slack(bits);
         }
@@ -287,16 +311,26 @@ impl<K: ChunkCode> Chunked<K> {
         starts.push(position as u64);
 
         let mut words = vec![0; position.div_ceil(64) + SPARE_WORDS];
-        for (chunk, &offset) in offsets.iter().enumerate() {
+        for ((chunk, &offset), values) in offsets.iter().enumerate().zip(values(1)) {
             let mut coded = [0; CHUNK_WORDS];
-            let bits = code.encode(&values(self, chunk), &mut coded);
+            let bits = code.encode(&values, &mut coded);
             let start = starts[chunk / GROUP] as usize + usize::from(offset);
             write_chunk(&mut words, start, &coded, bits);
         }
-        self.work.laid_out += chunks as u64;
-        (self.code, self.words, self.groups, self.offsets) = (code, words, starts, offsets);
-        self.freed = 0;
+        Self { len, code, words, groups: starts, offsets, freed: 0, work: Work::default() }
     }
+
+    /// Takes what was laid out anew in the place of this.
+    fn replace(&mut self, laid_out: Self) {
+        let laid = laid_out.offsets.len() as u64;
+        let work = Work { laid_out: self.work.laid_out + laid, ..self.work };
+        *self = Self { work, ..laid_out };
+    }
+}
+
+/// Chunks of zeros for so many counters.
+fn zeros(len: usize) -> impl Iterator<Item = [u64; CHUNK]> {
+    std::iter::repeat_n([0; CHUNK], shape(len).0)
 }
 
 /// Chunks looked at to choose a code.

@@ -13,6 +13,8 @@
 //! way whatever their storage, so they are small on the wire, and no damage can give a counter an
 //! impossible value.
 
+use std::cell::Cell;
+
 use super::{Counters, MOST};
 use crate::bits::{BitReader, BitWriter};
 use crate::codec::{Reader, Writer};
@@ -194,15 +196,21 @@ pub fn read_counters<C: Counters>(
         found: found as u64,
         expected: "as many coded counters as there are, of values they can have",
     };
-    let mut reader = BitReader::new(&words, 0);
-    let mut counters = C::new(len as usize);
-    for index in 0..len as usize {
-        match code.read(&mut reader) {
-            Some(0) => {}
-            Some(value) if value <= counters.most() => counters.set(index, value),
-            _ => return Err(damaged(index)),
-        }
-    }
+    // How many were read, and up to where.
+    let progress = Cell::new((0, 0));
+    let values = || {
+        let mut reader = BitReader::new(&words, 0);
+        (0..len as usize).map({
+            let progress = &progress;
+            move |index| {
+                let value = code.read(&mut reader).filter(|&value| value <= C::LARGEST);
+                progress.set((index, reader.position()));
+                value
+            }
+        })
+    };
+    let counters = C::from_values(len as usize, values).ok_or_else(|| damaged(progress.get().0))?;
+    let reader = BitReader::new(&words, progress.get().1);
     // Every word exists, so a position at the end also means that nothing was read beyond it.
     let stray = 64 * words.len() - reader.position().min(64 * words.len());
     if reader.position() as u64 != bits || reader.peek(64) != 0 || stray > 63 {

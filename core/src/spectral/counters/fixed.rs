@@ -18,6 +18,9 @@ pub trait Cell: Copy + Debug + Default + Into<u64> + Send + Sync + 'static {
 
     /// The value, which is at most [`MOST`](Self::MOST).
     fn from_u64(value: u64) -> Self;
+
+    /// The sum, or the largest value if that is more.
+    fn plus(self, more: Self) -> Self;
 }
 
 impl Cell for u8 {
@@ -25,6 +28,10 @@ impl Cell for u8 {
 
     fn from_u64(value: u64) -> Self {
         value as Self
+    }
+
+    fn plus(self, more: Self) -> Self {
+        self.saturating_add(more)
     }
 }
 
@@ -34,6 +41,10 @@ impl Cell for u16 {
     fn from_u64(value: u64) -> Self {
         value as Self
     }
+
+    fn plus(self, more: Self) -> Self {
+        self.saturating_add(more)
+    }
 }
 
 impl Cell for u32 {
@@ -42,11 +53,16 @@ impl Cell for u32 {
     fn from_u64(value: u64) -> Self {
         value as Self
     }
+
+    fn plus(self, more: Self) -> Self {
+        self.saturating_add(more)
+    }
 }
 
 impl<T: Cell> Counters for Fixed<T> {
     const ADAPTS: bool = false;
     const LINES: f64 = 1.0;
+    const LARGEST: u64 = T::MOST;
 
     fn new(len: usize) -> Self {
         Self { values: vec![T::default(); len] }
@@ -54,10 +70,6 @@ impl<T: Cell> Counters for Fixed<T> {
 
     fn len(&self) -> usize {
         self.values.len()
-    }
-
-    fn most(&self) -> u64 {
-        T::MOST
     }
 
     #[inline]
@@ -68,6 +80,18 @@ impl<T: Cell> Counters for Fixed<T> {
     #[inline]
     fn set(&mut self, index: usize, value: u64) {
         self.values[index] = T::from_u64(value.min(T::MOST));
+    }
+
+    fn combine(&mut self, other: &Self, by: impl Fn(u64, u64) -> u64) {
+        for (ours, &theirs) in self.values.iter_mut().zip(&other.values) {
+            *ours = T::from_u64(by((*ours).into(), theirs.into()).min(T::MOST));
+        }
+    }
+
+    fn add_all(&mut self, other: &Self) {
+        for (ours, &theirs) in self.values.iter_mut().zip(&other.values) {
+            *ours = ours.plus(theirs);
+        }
     }
 
     #[inline]

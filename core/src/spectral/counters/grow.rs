@@ -68,7 +68,13 @@ fn value<C: Find>(found: C::Found) -> u64 {
     C::value(found)
 }
 
-fn grow_each(counters: &mut impl Counters, at: &[usize], least: u64, by: impl Fn(u64, u64) -> u64) {
+/// The same one by one, when the least of them is known.
+pub fn grow_each(
+    counters: &mut impl Counters,
+    at: &[usize],
+    least: u64,
+    by: impl Fn(u64, u64) -> u64,
+) {
     for &index in at {
         counters.set(index, by(least, counters.get(index)));
     }

@@ -23,6 +23,7 @@ mod grow;
 mod huffman;
 mod pools;
 mod serial;
+mod spilled;
 mod string_array;
 mod words;
 
@@ -44,7 +45,7 @@ pub const MOST: u64 = u64::MAX >> 1;
 /// A vector of counters that start at zero.
 ///
 /// A counter never wraps around. It widens as it must, and where that ends, at
-/// [`most`](Self::most), it stays for good: taking back from it would make it too small.
+/// [`LARGEST`](Self::LARGEST), it stays for good: taking back from it would make it too small.
 pub trait Counters: Clone + Debug + Send + Sync + 'static {
     /// Whether the heap grows with the values.
     const ADAPTS: bool;
@@ -52,8 +53,28 @@ pub trait Counters: Clone + Debug + Send + Sync + 'static {
     /// Cache lines that an access to one counter touches.
     const LINES: f64;
 
+    /// The largest value that a counter can hold.
+    const LARGEST: u64;
+
     /// This many zeros.
     fn new(len: usize) -> Self;
+
+    /// Counters of these values, of which each is at most [`LARGEST`](Self::LARGEST); `None` if one
+    /// is `None`. They come from the first on, and again whenever they are asked for; what is made of
+    /// them takes time in proportion to them.
+    fn from_values<I>(len: usize, values: impl Fn() -> I) -> Option<Self>
+    where
+        I: Iterator<Item = Option<u64>>,
+    {
+        let mut counters = Self::new(len);
+        for (index, value) in values().enumerate() {
+            match value? {
+                0 => {}
+                value => counters.set(index, value),
+            }
+        }
+        Some(counters)
+    }
 
     /// How many counters there are.
     fn len(&self) -> usize;
@@ -62,9 +83,6 @@ pub trait Counters: Clone + Debug + Send + Sync + 'static {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-
-    /// The largest value that a counter can hold.
-    fn most(&self) -> u64;
 
     /// The value of one counter.
     ///
@@ -110,10 +128,22 @@ pub trait Counters: Clone + Debug + Send + Sync + 'static {
     fn subtract_from_all(&mut self, at: &[usize], amount: u64) {
         for &index in at {
             let value = self.get(index);
-            if value < self.most() {
+            if value < Self::LARGEST {
                 self.set(index, value.saturating_sub(amount));
             }
         }
+    }
+
+    /// Replaces every counter by what `by` makes of it and of its like in another vector of as many.
+    fn combine(&mut self, other: &Self, by: impl Fn(u64, u64) -> u64) {
+        for index in 0..self.len() {
+            self.set(index, by(self.get(index), other.get(index)));
+        }
+    }
+
+    /// Adds to every counter its like in another vector of as many.
+    fn add_all(&mut self, other: &Self) {
+        self.combine(other, u64::saturating_add);
     }
 
     /// Starts loading what the next access to this counter reads.
@@ -137,7 +167,7 @@ mod tests {
         for len in [1, 15, 16, 17, 513, 3_000] {
             let mut counters = C::new(len);
             let mut plain = vec![0_u64; len];
-            let most = counters.most();
+            let most = C::LARGEST;
             assert_eq!(counters.len(), len);
             for step in 0..steps {
                 let index = (remix(step, 1) % len as u64) as usize;
@@ -181,6 +211,63 @@ mod tests {
             let found: Vec<u64> = (0..len).map(|index| counters.get(index)).collect();
             assert_eq!(found, plain);
         }
+    }
+
+    /// Values of every size, most of them small: the more of them are large, the larger `large`.
+    fn values(len: usize, seed: u64, large: u64) -> Vec<u64> {
+        let value = |index| match remix(index, seed) % 100 {
+            draw if draw < large => remix(index, seed + 1) >> (1 + remix(index, seed + 2) % 63),
+            draw => draw % 4,
+        };
+        (0..len as u64).map(value).collect()
+    }
+
+    fn all<C: Counters>(counters: &C) -> Vec<u64> {
+        (0..counters.len()).map(|index| counters.get(index)).collect()
+    }
+
+    /// Many at once is what one by one would be, through all widths and on the way between them.
+    fn many_at_once_are_as_one_by_one<C: Counters>() {
+        for (len, large) in [(1, 0), (17, 50), (3_000, 0), (3_001, 1), (5_000, 30), (5_000, 100)] {
+            let limited = |seed| {
+                let values = values(len, seed, large).into_iter();
+                values.map(|value| value.min(C::LARGEST)).collect::<Vec<_>>()
+            };
+            let (ours, theirs) = (limited(1), limited(9));
+            let make = |values: &[u64]| {
+                C::from_values(len, || values.iter().map(|&value| Some(value))).unwrap()
+            };
+            assert_eq!(all(&make(&ours)), ours);
+            let missing = || ours.iter().map(|&value| Some(value)).take(len - 1).chain([None]);
+            assert!(C::from_values(len, missing).is_none());
+            for turns in [[&ours, &theirs], [&theirs, &ours], [&ours, &ours]] {
+                let [mut sum, mut product, other] = [turns[0], turns[0], turns[1]].map(|v| make(v));
+                sum.add_all(&other);
+                product.combine(&other, u64::saturating_mul);
+                let by = |by: fn(u64, u64) -> u64| {
+                    let pairs = turns[0].iter().zip(turns[1]);
+                    pairs.map(|(&a, &b)| by(a, b).min(C::LARGEST)).collect::<Vec<_>>()
+                };
+                assert_eq!(all(&sum), by(u64::saturating_add), "{len} {large}");
+                assert_eq!(all(&product), by(u64::saturating_mul), "{len} {large}");
+                let mut again = sum.clone();
+                again.add_all(&sum);
+                let twice: Vec<u64> =
+                    all(&sum).iter().map(|&v| v.saturating_add(v).min(C::LARGEST)).collect();
+                assert_eq!(all(&again), twice);
+            }
+        }
+    }
+
+    #[test]
+    fn every_storage_takes_many_at_once() {
+        many_at_once_are_as_one_by_one::<Fixed<u8>>();
+        many_at_once_are_as_one_by_one::<Fixed<u16>>();
+        many_at_once_are_as_one_by_one::<Fixed<u32>>();
+        many_at_once_are_as_one_by_one::<Bytes>();
+        many_at_once_are_as_one_by_one::<Pools>();
+        many_at_once_are_as_one_by_one::<StringArray>();
+        many_at_once_are_as_one_by_one::<Serial>();
     }
 
     #[test]

@@ -16,9 +16,14 @@ pub type Pools = Words<Marks>;
 
 /// The layout of a pool. The lowest 16 bits are marks. Unit 0 always starts a counter, so a word
 /// whose lowest bit is not set is no pool: it has spilled, and the rest is its place.
+///
+/// In memory the marks of an empty pool, one unit for each counter and the rest for the last, are
+/// turned over, so that a word of zeros is one.
 #[derive(Debug, Clone, Copy)]
 pub struct Marks {
     lanes: u32,
+    /// The marks of an empty pool.
+    empty: u64,
     /// `ceil(2^64 / lanes)`, for a division by multiplying; 0 for one lane, where it does not fit.
     reciprocal: u64,
 }
@@ -33,7 +38,8 @@ impl Layout for Marks {
 
     fn at_level(level: usize) -> Self {
         let lanes = Self::LEVELS[level];
-        Self { lanes, reciprocal: (u64::MAX / u64::from(lanes)).wrapping_add(1) }
+        let empty = (1 << lanes) - 1;
+        Self { lanes, empty, reciprocal: (u64::MAX / u64::from(lanes)).wrapping_add(1) }
     }
 
     /// Exact below 2^60: the reciprocal is too large by less than one, so the product by less than
@@ -47,13 +53,9 @@ impl Layout for Marks {
         (word, (index - word * self.lanes as usize) as u32)
     }
 
-    /// One unit for each counter, the rest for the last.
-    fn empty(self) -> u64 {
-        (1 << self.lanes) - 1
-    }
-
     #[inline(always)]
     fn field(self, word: u64, lane: u32) -> Result<Field, usize> {
+        let word = word ^ self.empty;
         if word & 1 == 0 {
             return Err((word >> 1) as usize);
         }
@@ -66,20 +68,20 @@ impl Layout for Marks {
     }
 
     fn share(self, values: &[u64]) -> Option<u64> {
-        let (mut word, mut unit) = (0, 0);
+        let (mut word, mut unit) = (self.empty, 0);
         for &value in values {
             let units = (64 - value.leading_zeros()).div_ceil(UNIT).max(1);
             if units > MARKS - unit {
                 return None;
             }
-            word |= 1 << unit | value << (MARKS + UNIT * unit);
+            word ^= 1 << unit | value << (MARKS + UNIT * unit);
             unit += units;
         }
         Some(word)
     }
 
     fn spilled(self, place: usize) -> u64 {
-        (place as u64) << 1
+        (place as u64) << 1 ^ self.empty
     }
 }
 
@@ -124,7 +126,7 @@ mod tests {
     fn the_example_of_the_documentation() {
         let layout = Marks::at_level(4);
         let word = layout.share(&[1, 700, 0, 2]).unwrap();
-        assert_eq!(word & 0xffff, 0b110_0011);
+        assert_eq!(word & 0xffff ^ layout.empty, 0b110_0011);
         let fields = [0, 1, 2, 3].map(|lane| layout.field(word, lane).unwrap());
         let values = fields.map(|field| word >> field.shift & field.mask);
         assert_eq!(values, [1, 700, 0, 2]);

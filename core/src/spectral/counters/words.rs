@@ -5,15 +5,17 @@
 //! their place. So every counter is exact, and finding one is one load, or two.
 //!
 //! When one word in 16 has spilled, all counters move to words that fewer of them share, until each
-//! has a word for itself. So memory follows the values.
+//! has a word for itself. So memory follows the values. They move a few at every change, so that no
+//! change has to wait for all of them.
 
 use std::fmt::Debug;
 
-use super::grow::{Find, grow};
+use super::grow::{Find, grow, grow_each};
+use super::spilled::Spilled;
 use super::{Counters, MOST};
 use crate::bits::{Aligned, LINE_WORDS, prefetch};
 
-/// How counters share a word.
+/// How counters share a word. In a word of zeros all are zero, so that memory is good as it comes.
 pub trait Layout: Copy + Debug + Send + Sync + 'static {
     /// Counters in a word, level after level; at last one.
     const LEVELS: &'static [u32];
@@ -24,9 +26,6 @@ pub trait Layout: Copy + Debug + Send + Sync + 'static {
     /// The word of a counter, and its lane there.
     fn place(self, index: usize) -> (usize, u32);
 
-    /// A word of zeros.
-    fn empty(self) -> u64;
-
     /// Where the counter of a lane is, or where the counters of a spilled word begin.
     fn field(self, word: u64, lane: u32) -> Result<Field, usize>;
 
@@ -35,7 +34,18 @@ pub trait Layout: Copy + Debug + Send + Sync + 'static {
 
     /// A spilled word whose counters begin at this place.
     fn spilled(self, place: usize) -> u64;
+
+    /// The sums of the counters of two lines, if none of their words has spilled or has to. A layout
+    /// may leave that to those who add counter by counter.
+    #[inline]
+    fn add_lines(self, ours: &[u64; LINE_WORDS], theirs: &[u64; LINE_WORDS]) -> Option<Line> {
+        let _ = (ours, theirs);
+        None
+    }
 }
+
+/// The words of a cache line.
+pub type Line = [u64; LINE_WORDS];
 
 /// Where one counter lies in its word.
 #[derive(Debug, Clone, Copy)]
@@ -58,8 +68,26 @@ pub struct Words<L> {
     /// From the start of a cache line to the end of one.
     words: Aligned<u64>,
     /// The counters of spilled words, as many for each as a word has.
-    spilled: Vec<u64>,
+    spilled: Spilled,
+    /// Where counters move while they move.
+    wider: Option<Box<Wider<L>>>,
 }
+
+/// Counters that are on their way to words that fewer share.
+#[derive(Debug, Clone)]
+struct Wider<L> {
+    counters: Words<L>,
+    /// So many have moved, from the first on.
+    moved: usize,
+    /// So many of the words they moved from are given back.
+    given_back: usize,
+}
+
+/// Counters that move at a change of one.
+const MOVED_AT_ONCE: usize = 1 << 8;
+
+/// Words that are given back together when their counters have moved.
+const GIVEN_BACK_AT_ONCE: usize = 1 << 15;
 
 /// The largest share of words that may spill, as a divisor.
 const SPILLED_SHARE: usize = 16;
@@ -70,6 +98,7 @@ const MOST_LANES: usize = 16;
 impl<L: Layout> Counters for Words<L> {
     const ADAPTS: bool = true;
     const LINES: f64 = 1.0;
+    const LARGEST: u64 = MOST;
 
     fn new(len: usize) -> Self {
         Self::at_level(0, len)
@@ -79,38 +108,55 @@ impl<L: Layout> Counters for Words<L> {
         self.len
     }
 
-    fn most(&self) -> u64 {
-        MOST
-    }
-
     #[inline]
     fn get(&self, index: usize) -> u64 {
-        self.find(index).value
+        match &self.wider {
+            Some(wider) if index < wider.moved => wider.counters.get_moved(index),
+            _ => self.find(index).value,
+        }
     }
 
     #[inline]
     fn set(&mut self, index: usize, value: u64) {
         debug_assert!(index < self.len);
         let value = value.min(MOST);
-        let (place, lane) = self.layout.place(index);
-        let word = self.words.item_mut(place);
-        match self.layout.field(*word, lane) {
-            Ok(Field { shift, limit, mask }) if value <= limit => {
-                *word = *word & !(mask << shift) | value << shift;
-            }
-            Ok(_) => self.outgrow(place, lane, value),
-            Err(start) => self.spilled[start + lane as usize] = value,
+        if self.wider.is_some() {
+            return self.set_on_the_way(index, value);
         }
+        self.set_here(index, value);
     }
 
     #[inline(always)]
     fn add_to_all(&mut self, at: &[usize], amount: u64) -> u64 {
-        grow(self, at, |_, value| value.saturating_add(amount))
+        self.grow(at, |_, value| value.saturating_add(amount))
     }
 
     #[inline(always)]
     fn raise_least(&mut self, at: &[usize], amount: u64) -> u64 {
-        grow(self, at, |least, value| value.max(least.saturating_add(amount)))
+        self.grow(at, |least, value| value.max(least.saturating_add(amount)))
+    }
+
+    /// Whole lines at a time, as long as both are arranged alike and the sums fit.
+    fn add_all(&mut self, other: &Self) {
+        self.arrive();
+        let level = self.level;
+        let alike = level == other.level && other.wider.is_none();
+        let in_line = L::LEVELS[level] as usize * LINE_WORDS;
+        for (line, start) in (0..self.len).step_by(in_line).enumerate() {
+            if alike && level == self.level && self.wider.is_none() {
+                let ours = &mut self.words.lines_mut()[line];
+                if let Some(sum) = self.layout.add_lines(ours, &other.words.lines()[line]) {
+                    *ours = sum;
+                    continue;
+                }
+            }
+            for index in start..self.len.min(start + in_line) {
+                match other.get(index) {
+                    0 => {}
+                    more => self.set(index, self.get(index).saturating_add(more)),
+                }
+            }
+        }
     }
 
     #[inline]
@@ -119,8 +165,12 @@ impl<L: Layout> Counters for Words<L> {
     }
 
     fn heap_bytes(&self) -> u64 {
-        Aligned::<u64>::heap_bytes_for(self.words.as_slice().len())
-            + 8 * self.spilled.capacity() as u64
+        let wider = self
+            .wider
+            .as_deref()
+            .map_or(0, |wider| size_of::<Wider<L>>() as u64 + wider.counters.heap_bytes());
+        let words = Aligned::<u64>::heap_bytes_for(self.words.as_slice().len());
+        words + self.spilled.heap_bytes() + wider
     }
 
     fn heap_bytes_for(len: usize) -> u64 {
@@ -157,7 +207,7 @@ impl<L: Layout> Find for Words<L> {
             }
             Err(start) => {
                 let place = start + lane as usize;
-                Found { value: self.spilled[place], place, shift: ALONE, limit: MOST }
+                Found { value: self.spilled.get(place), place, shift: ALONE, limit: MOST }
             }
         }
     }
@@ -173,7 +223,7 @@ impl<L: Layout> Find for Words<L> {
             return false;
         }
         if found.shift == ALONE {
-            self.spilled[found.place] = grown;
+            self.spilled.set(found.place, grown);
         } else {
             // Two counters may share a word: adding leaves the other alone.
             *self.words.item_mut(found.place) += (grown - found.value) << found.shift;
@@ -185,11 +235,52 @@ impl<L: Layout> Find for Words<L> {
 impl<L: Layout> Words<L> {
     fn at_level(level: usize, len: usize) -> Self {
         let layout = L::at_level(level);
-        let mut words = Aligned::new(words_for(L::LEVELS[level], len));
-        if layout.empty() != 0 {
-            words.as_mut_slice().fill(layout.empty());
+        let words = Aligned::new(words_for(L::LEVELS[level], len));
+        Self { len, level, layout, words, spilled: Spilled::default(), wider: None }
+    }
+
+    #[inline(always)]
+    fn grow(&mut self, at: &[usize], by: impl Fn(u64, u64) -> u64) -> u64 {
+        if self.wider.is_some() {
+            return self.grow_on_the_way(at, by);
         }
-        Self { len, level, layout, words, spilled: Vec::new() }
+        grow(self, at, by)
+    }
+
+    #[cold]
+    fn grow_on_the_way(&mut self, at: &[usize], by: impl Fn(u64, u64) -> u64) -> u64 {
+        let least = self.least(at);
+        grow_each(self, at, least, by);
+        least
+    }
+
+    #[cold]
+    fn get_moved(&self, index: usize) -> u64 {
+        self.get(index)
+    }
+
+    /// Gives a counter a value, and moves some.
+    #[cold]
+    fn set_on_the_way(&mut self, index: usize, value: u64) {
+        self.move_some();
+        match &mut self.wider {
+            Some(wider) if index < wider.moved => wider.counters.set(index, value),
+            _ => self.set_here(index, value),
+        }
+    }
+
+    /// Gives a counter that has not moved a value.
+    #[inline(always)]
+    fn set_here(&mut self, index: usize, value: u64) {
+        let (place, lane) = self.layout.place(index);
+        let word = self.words.item_mut(place);
+        match self.layout.field(*word, lane) {
+            Ok(Field { shift, limit, mask }) if value <= limit => {
+                *word = *word & !(mask << shift) | value << shift;
+            }
+            Ok(_) => self.outgrow(place, lane, value),
+            Err(start) => self.spilled.set(start + lane as usize, value),
+        }
     }
 
     /// Gives a counter a value that its field cannot hold.
@@ -208,29 +299,43 @@ impl<L: Layout> Words<L> {
             *self.words.item_mut(place) = word;
             return;
         }
-        *self.words.item_mut(place) = self.layout.spilled(self.spilled.len());
-        let spills = self.spilled.len() / lanes;
-        if self.spilled.len() + lanes > self.spilled.capacity() {
-            // An eighth more than needed: the table stays close to what it holds.
-            self.spilled.reserve_exact(lanes * (1 + spills / 8));
-        }
-        self.spilled.extend_from_slice(values);
-        let too_many = spills >= self.words.as_slice().len() / SPILLED_SHARE;
-        if too_many && self.level + 1 < L::LEVELS.len() {
-            self.widen();
+        *self.words.item_mut(place) = self.layout.spilled(self.spilled.push(values));
+        let too_many = self.spilled.words() > self.words.as_slice().len() / SPILLED_SHARE;
+        if too_many && self.wider.is_none() && self.level + 1 < L::LEVELS.len() {
+            let counters = Self::at_level(self.level + 1, self.len);
+            self.wider = Some(Box::new(Wider { counters, moved: 0, given_back: 0 }));
         }
     }
 
-    /// Moves all counters to words that fewer share.
-    fn widen(&mut self) {
-        let mut wider = Self::at_level(self.level + 1, self.len);
-        for index in 0..self.len {
-            let value = self.get(index);
+    /// Moves some counters to words that fewer share, if they are on their way.
+    fn move_some(&mut self) {
+        let Some(mut wider) = self.wider.take() else { return };
+        let moving = wider.moved..self.len.min(wider.moved + MOVED_AT_ONCE);
+        for index in moving.clone() {
+            let value = self.find(index).value;
             if value > 0 {
-                wider.set(index, value);
+                wider.counters.set(index, value);
             }
         }
-        *self = wider;
+        wider.moved = moving.end;
+        let left = wider.moved / L::LEVELS[self.level] as usize;
+        if left - wider.given_back >= GIVEN_BACK_AT_ONCE {
+            self.words.give_back(wider.given_back..left);
+            wider.given_back = left;
+        }
+        let all_moved = wider.moved == self.len;
+        if all_moved && !self.spilled.let_some_go() {
+            *self = wider.counters;
+        } else {
+            self.wider = Some(wider);
+        }
+    }
+
+    /// Moves all counters that are on their way.
+    fn arrive(&mut self) {
+        while self.wider.is_some() {
+            self.move_some();
+        }
     }
 }
 
