@@ -17,7 +17,7 @@ LIMIT = 5e-3
 LARGE = {
     "sliding": "LAST 44000000 ERROR 0.001",
     "age-partitioned": "LAST 32000000 ERROR 0.001 STRUCTURE age-partitioned",
-    "within": "WITHIN 3600000 ERROR 0.001 CAPACITY 260000000",
+    "within": "WITHIN 3600000 ERROR 0.001 CAPACITY 260000000 STRUCTURE time-limited",
     "counting": "EVER ERROR 0.001 COUNTING CAPACITY 7000000",
     "counting-window": "LAST 5000000 ERROR 0.001 COUNTING",
 }
@@ -108,9 +108,10 @@ def test_growing_takes_no_command_long(server):
     work.check()
 
 
-def test_a_burst_takes_no_command_long(server):
-    """All in one moment: a window by time grows fourfold at once, again and again."""
-    reserve(server, "k", "WITHIN 3600000 ERROR 0.001".split())
+@pytest.mark.parametrize("structure", ["", "STRUCTURE time-limited"])
+def test_a_burst_takes_no_command_long(server, structure):
+    """All in one moment: one window by time grows fourfold at once, again and again."""
+    reserve(server, "k", f"WITHIN 3600000 ERROR 0.001 {structure}".split())
     work = Work(server)
     for turn in range(1500):
         work("LATELY.ADDAT", "k", 1_700_000_000_000, *range(400 * turn, 400 * turn + 400))
