@@ -50,6 +50,45 @@ fn memory_follows_the_number_of_keys() {
     }
 }
 
+/// A stated number that is right saves a quarter, and one that is wrong costs nothing: not at ten times
+/// the number, nor at twenty thousand times. And the error is kept, at the number and beyond.
+#[test]
+fn a_stated_number_never_costs_more_than_none() {
+    const MOST: u64 = 2_000_000;
+    let bytes_at = |filter: &mut Growing, from: u64, to: u64| {
+        (from..to).for_each(|key| _ = filter.insert_hash(remix(key, 7), Time::ZERO));
+        filter.heap_bytes() as f64
+    };
+    let sizes: Vec<u64> = [1, 2, 5, 10, 15, 20].map(|part| part * MOST / 20).into();
+    let mut none = growing(0.01);
+    let mut without = vec![];
+    for (at, &size) in sizes.iter().enumerate() {
+        let from = if at == 0 { 0 } else { sizes[at - 1] };
+        without.push(bytes_at(&mut none, from, size));
+    }
+    for stated in [100, 10_000, 100_000, 500_000, 1_000_000, 2_000_000] {
+        let parameters = GrowingParameters::with_stated_items(0.01, stated).unwrap();
+        assert!(parameters.false_positive_rate() <= 0.01);
+        let mut filter = Growing::new(parameters);
+        let mut from = 0;
+        for (&size, without) in sizes.iter().zip(&without) {
+            let bytes = bytes_at(&mut filter, from, size);
+            from = size;
+            if size == stated && stated >= 1_000_000 {
+                assert!(bytes <= 1.46 * size as f64, "{stated} stated and came: {bytes} bytes");
+            }
+            if size >= stated {
+                assert!(bytes <= 1.005 * without, "{stated} stated, {size} came");
+                let strangers = 200_000;
+                let wrong = (0..strangers)
+                    .filter(|&key| filter.contains_hash(remix(key, 8), Time::ZERO))
+                    .count();
+                testkit::stats::assert_rate_at_most(wrong as u64, strangers, 0.01, 1e-9);
+            }
+        }
+    }
+}
+
 #[test]
 fn every_instruction_set_gives_the_same_bytes() {
     for removing in [false, true] {

@@ -160,6 +160,20 @@ def test_items_that_expire_for_clients_that_know_only_bloom_filters(server, bf):
     assert bf.exists("k", "item 109") == 1
 
 
+def test_a_stated_capacity_never_costs_more_than_none(server):
+    """Whether 100 were stated or 300,000: with 300,000 items neither takes more than what nobody described."""
+    server("BF.RESERVE", "too small", 0.01, 100)
+    server("BF.RESERVE", "right", 0.01, 300_000)
+    for start in range(0, 300_000, 1000):
+        pipe = server.client.pipeline(transaction=False)
+        for key in ["none", "too small", "right"]:
+            pipe.execute_command("BF.MADD", key, *range(start, start + 1000))
+        pipe.execute()
+    none, small, right = (server("MEMORY", "USAGE", key) for key in ["none", "too small", "right"])
+    assert small <= 1.01 * none
+    assert right <= 0.95 * none
+
+
 def test_a_default_filter_grown_to_a_million(server):
     """At 1%, at most 20 bits per item; and the error is kept."""
     pipe = server.client.pipeline(transaction=False)

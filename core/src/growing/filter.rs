@@ -326,13 +326,18 @@ impl Structure for Growing {
         if goal.counting {
             return Err(Unfit("does not count"));
         }
-        let items = goal.expected_items.unwrap_or(UNKNOWN_ITEMS);
-        match goal.limit {
-            Limit::Error(rate) => GrowingParameters::with_error(rate.get(), items, goal.removing),
-            Limit::Memory(memory) if goal.expected_items.is_some() => {
+        match (goal.limit, goal.expected_items) {
+            (Limit::Error(rate), Some(items)) if !goal.removing => {
+                GrowingParameters::with_stated_items(rate.get(), items)
+            }
+            (Limit::Error(rate), items) => {
+                let items = items.unwrap_or(UNKNOWN_ITEMS);
+                GrowingParameters::with_error(rate.get(), items, goal.removing)
+            }
+            (Limit::Memory(memory), Some(items)) => {
                 GrowingParameters::with_memory(memory.bytes(), items, goal.removing)
             }
-            Limit::Memory(_) => Err(Unfit("must know how many items a memory is for")),
+            (Limit::Memory(_), None) => Err(Unfit("must know how many items a memory is for")),
         }
     }
 

@@ -29,6 +29,10 @@ const FIRST: u64 = 64;
 /// Most layers: more keys than that no machine holds.
 const MOST_LAYERS: usize = 40;
 
+/// Items that are expected at least, whoever says otherwise: a stack is the smallest for a few hundred, and
+/// takes several times as much as others if more come after all.
+const FEWEST_ITEMS: u64 = 10_000;
+
 /// How rarely a filter of layers errs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GrowingLayersParameters {
@@ -210,7 +214,7 @@ impl Structure for GrowingLayers {
         let Limit::Error(false_positive_rate) = goal.limit else {
             return Err(Unfit("is planned by its error, not by memory"));
         };
-        let expected_items = goal.expected_items.unwrap_or(UNKNOWN_ITEMS);
+        let expected_items = goal.expected_items.unwrap_or(UNKNOWN_ITEMS).max(FEWEST_ITEMS);
         Ok(GrowingLayersParameters { false_positive_rate, expected_items })
     }
 

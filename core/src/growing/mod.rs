@@ -20,6 +20,7 @@ mod removal;
 mod reshape;
 mod segment;
 mod state;
+mod stated;
 mod tails;
 mod work;
 

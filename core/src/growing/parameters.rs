@@ -13,9 +13,9 @@
 //! ```
 //!
 //! however many there will be. The promise is the sum over all depths. The planner's hint, how many
-//! items to expect, decides how the error is shared: the depths up to the expected one share nine
-//! tenths of it evenly, and those beyond it share the rest ever more thinly. A wrong hint costs
-//! bits, never the promise. The first few thousand items get three bits more, so that later ones
+//! items to expect, decides how the error is shared. If nobody said, the depths up to that of ten million
+//! items share nine tenths of it evenly, and those beyond it share the rest ever more thinly; if somebody
+//! did, see `stated`. A wrong hint costs bits, never the promise. The first few thousand items get three bits more, so that later ones
 //! need not make up for them.
 //!
 //! Worked example: 1% and ten million items. Segments of 22 bins have 1408 entries on average, so the
@@ -54,7 +54,7 @@ pub(super) const SPLIT_FROM: f64 = 0.85;
 const EXPECTED_SHARE: f64 = 0.9;
 
 /// Depths with more bits than they need: they hold few items, and leave the error to the others.
-const WIDE_DEPTHS: u32 = 3;
+pub(super) const WIDE_DEPTHS: u32 = 3;
 
 /// Sizes of segments that are considered: smaller ones waste bits on their heads, larger ones time
 /// on buckets with many entries.
@@ -64,7 +64,7 @@ const BINS: std::ops::RangeInclusive<u32> = 19..=27;
 const BITS_FOR_SPEED: f64 = 1.025;
 
 /// Widest remainder: beyond the 64 bits of a hash there is nothing to store.
-const MOST_REMAINDER_BITS: u32 = 48;
+pub(super) const MOST_REMAINDER_BITS: u32 = 48;
 
 impl GrowingParameters {
     /// Nearly the smallest that keep `rate` at every size: the ones with the smallest segments among
@@ -88,8 +88,13 @@ impl GrowingParameters {
     /// The ones with the smallest error that hold `items` in `bytes`.
     pub fn with_memory(bytes: u64, items: u64, removing: bool) -> Result<Self, Unfit> {
         let fits = |exponent: f64| {
-            Self::with_error(exponent.exp2(), items, removing)
-                .ok()
+            let rate = exponent.exp2();
+            let made = if removing {
+                Self::with_error(rate, items, removing)
+            } else {
+                Self::with_stated_items(rate, items)
+            };
+            made.ok()
                 .filter(|parameters| parameters.expected_bytes() <= bytes)
         };
         let (mut low, mut high) = (ErrorRate::SMALLEST.log2(), -0.1);
@@ -150,24 +155,51 @@ impl GrowingParameters {
 
     /// Bits per item when the expected number is stored, on average over the phases of a doubling.
     pub fn bits_per_item(&self) -> f64 {
-        let width = self.width(self.expected_depth() as u32);
-        let bits = |entries: f64| {
-            let words = words_of(width, bins_for(entries as usize + SLOTS / 4));
-            64.0 * words as f64 + DIRECTORY_BITS
-        };
+        self.bits_of(self.width(self.expected_depth() as u32))
+    }
+
+    /// Bits per item with fields of this width, on average over the phases of a doubling.
+    pub(super) fn bits_of(&self, width: usize) -> f64 {
         // Those below the fraction that is to be split next are halves already.
         let phases = [0.0, 0.2, 0.4, 0.6, 0.8].map(|split| {
             let whole = (1.0 + split) * self.capacity();
             let half = whole / 2.0;
-            split * bits(half) / half + (1.0 - split) * bits(whole) / whole
+            split * segment_bits(width, half) / half
+                + (1.0 - split) * segment_bits(width, whole) / whole
         });
         phases.iter().sum::<f64>() / phases.len() as f64
+    }
+
+    /// Bits per item when exactly so many items are stored.
+    pub(super) fn bits_at(&self, items: u64) -> f64 {
+        let segments = (items as f64 / self.capacity()).max(1.0);
+        let depth = segments.log2().floor();
+        let filling = segments / depth.exp2();
+        // The last quarter splits together.
+        let split = if filling < 1.75 { filling - 1.0 } else { 1.0 };
+        let whole = filling * self.capacity();
+        let [parent, child] = [0, 1].map(|more| self.width((depth as u32 + more).min(DEPTHS as u32 - 1)));
+        (split * 2.0 * segment_bits(child, whole / 2.0)
+            + (1.0 - split) * segment_bits(parent, whole))
+            / whole
     }
 
     /// Bytes on the heap when the expected number of items is stored.
     pub fn expected_bytes(&self) -> u64 {
         let least = 8 * words_of(self.width(0), 1) as u64;
-        least.max((self.expected_items as f64 * self.bits_per_item() / 8.0) as u64)
+        let bits = if self.is_for_one_size() {
+            self.bits_at(self.expected_items)
+        } else {
+            self.bits_per_item()
+        };
+        least.max((self.expected_items as f64 * bits / 8.0) as u64)
+    }
+
+    /// Whether all entries are equally long at the expected size.
+    fn is_for_one_size(&self) -> bool {
+        let depth = self.expected_depth();
+        depth > WIDE_DEPTHS as usize
+            && self.remainder_bits[depth - 1] == self.remainder_bits[depth] + 1
     }
 
     /// Bits of a field in a segment of this depth: a remainder, and the one that ends it.
@@ -208,6 +240,12 @@ impl GrowingParameters {
 /// Bits of the directory for a segment, on average: 1.7 entries of the table, and half of the time
 /// as many of the next one and more.
 const DIRECTORY_BITS: f64 = 3.0 * 64.0;
+
+/// Bits of a segment with so many entries.
+fn segment_bits(width: usize, entries: f64) -> f64 {
+    let words = words_of(width, bins_for(entries as usize + SLOTS / 4));
+    64.0 * words as f64 + DIRECTORY_BITS
+}
 
 /// Shares of the depths beyond the expected one; they add up to one.
 fn thinning(beyond: f64) -> f64 {
