@@ -170,7 +170,8 @@ def test_a_stated_capacity_never_costs_more_than_none(server):
             pipe.execute_command("BF.MADD", key, *range(start, start + 1000))
         pipe.execute()
     none, small, right = (server("MEMORY", "USAGE", key) for key in ["none", "too small", "right"])
-    assert small <= 1.01 * none
+    # Seeds differ, and with them when segments split.
+    assert small <= 1.03 * none
     assert right <= 0.95 * none
 
 
