@@ -3,6 +3,7 @@
 use std::ops::{Deref, DerefMut};
 
 use super::entry::{BUCKETS, Entry, Place};
+use super::slots::put_bits;
 use super::segment::{Group, HEAD, Info, MOST_COARSE, SLOTS, Segment, Shape, ones};
 
 /// Bins for so many entries and as many more as will soon come.
@@ -24,6 +25,7 @@ pub(super) fn coarse_for(shape: &Shape, count: usize) -> u32 {
 
 impl<W: Deref<Target = [u64]>> Segment<W> {
     /// All entries, in order.
+    #[inline(always)]
     pub(super) fn entries(&self, shape: &Shape) -> Vec<Entry> {
         let info = self.info();
         let mut entries = Vec::with_capacity(info.count());
@@ -112,6 +114,7 @@ impl Segment {
 
     /// A segment of these entries, which are sorted and have at most so many bits of remainder; `None`
     /// if they are too many for any.
+    #[inline(always)]
     pub(super) fn of_entries(
         shape: &Shape,
         entries: &[Entry],
@@ -136,12 +139,14 @@ impl Segment {
     }
 
     /// A segment with these numbers and the entries that belong to them.
+    #[inline(always)]
     pub(super) fn of_info(shape: &Shape, generation: u64, info: Info, entries: &[Entry]) -> Self {
         let mut made = Self::zeros(shape, generation, info);
         made.fill(shape, info, entries);
         made
     }
 
+    #[inline(always)]
     fn fill(&mut self, shape: &Shape, info: Info, entries: &[Entry]) {
         let stride = info.stride(shape);
         let (groups, at) = (info.groups(shape), info.bins_at(shape));
@@ -162,9 +167,7 @@ impl Segment {
                 occupied |= 1 << (bucket % BUCKETS);
                 let value = u64::from(last) << (stride - 1) | value;
                 let bin = &mut self.words[at + slot / SLOTS * stride..][..stride];
-                for (word, bit) in bin.iter_mut().zip((0..stride as u32).rev()) {
-                    *word |= (value >> bit & 1) << (slot % SLOTS);
-                }
+                put_bits(bin, value, |word, bit| word | bit << (slot % SLOTS));
                 (rest, slot) = (others, slot + 1);
             }
             self.words[HEAD + number] = Group::new(start, occupied).0;

@@ -221,7 +221,7 @@ impl Timed {
                     self.weights.add(region, tag, info.remainder_bits + depth);
                     self.regions[region].population.add();
                     self.items += 1;
-                    if info.count() >= self.parameters.entries as usize {
+                    if info.count() >= limit(&self.parameters, hash, depth) {
                         self.split_if_large(isa, hash);
                     }
                     return !(seen || blind);

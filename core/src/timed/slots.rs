@@ -164,11 +164,23 @@ fn move_up(bins: &mut [u64], stride: usize, first: usize, free: usize, value: u6
     let (lowest, highest) = (first / SLOTS, free / SLOTS);
     // Slots that move, in the bin that is at hand.
     let mut moving = ones(free % SLOTS);
-    for bin in (lowest + 1..=highest).rev() {
-        let (below, here) = bins.split_at_mut(bin * stride);
+    if lowest < highest {
+        let (below, here) = bins.split_at_mut(highest * stride);
         let staying = !(moving << 1 | 1);
-        for (word, before) in here[..stride].iter_mut().zip(&below[(bin - 1) * stride..]) {
-            *word = *word & staying | (*word & moving) << 1 | before >> (SLOTS - 1);
+        change(&mut here[..stride], &below[(highest - 1) * stride..], |word, before| {
+            word & staying | (word & moving) << 1 | before >> (SLOTS - 1)
+        });
+        // The bins between, as one piece of memory after the other.
+        let (start, mut end) = ((lowest + 1) * stride, highest * stride);
+        let mut before = [0; PIECE];
+        while end > start {
+            let begin = start.max(end.saturating_sub(PIECE));
+            let before = &mut before[..end - begin];
+            before.copy_from_slice(&bins[begin - stride..end - stride]);
+            for (word, before) in bins[begin..end].iter_mut().zip(before) {
+                *word = *word << 1 | *before >> (SLOTS - 1);
+            }
+            end = begin;
         }
         moving = u64::MAX;
     }
@@ -176,10 +188,9 @@ fn move_up(bins: &mut [u64], stride: usize, first: usize, free: usize, value: u6
     let below = ones(at);
     let staying = !(moving << 1 | 1) | below;
     let moving = moving & !below;
-    let here = &mut bins[lowest * stride..][..stride];
-    for (word, bit) in here.iter_mut().zip((0..stride as u32).rev()) {
-        *word = *word & staying & !(1 << at) | (*word & moving) << 1 | (value >> bit & 1) << at;
-    }
+    put_bits(&mut bins[lowest * stride..][..stride], value, |word, bit| {
+        word & staying & !(1 << at) | (word & moving) << 1 | bit << at
+    });
 }
 
 /// Moves the slots after `free`, whose content is lost, up to `last` down by one, and puts a value into
@@ -189,20 +200,67 @@ fn move_down(bins: &mut [u64], stride: usize, free: usize, last: usize, value: u
     let (lowest, highest) = (free / SLOTS, last / SLOTS);
     let mut below = ones(free % SLOTS);
     let mut gone = 1 << (free % SLOTS);
-    for bin in lowest..highest {
-        let (here, above) = bins.split_at_mut((bin + 1) * stride);
+    if lowest < highest {
+        let (here, above) = bins.split_at_mut((lowest + 1) * stride);
         let moving = !(below | gone);
-        for (word, next) in here[bin * stride..].iter_mut().zip(&above[..stride]) {
-            *word = *word & below | (*word & moving) >> 1 | next << (SLOTS - 1);
+        change(&mut here[lowest * stride..], &above[..stride], |word, next| {
+            word & below | (word & moving) >> 1 | next << (SLOTS - 1)
+        });
+        let (mut begin, stop) = ((lowest + 1) * stride, highest * stride);
+        let mut after = [0; PIECE];
+        while begin < stop {
+            let end = stop.min(begin + PIECE);
+            let after = &mut after[..end - begin];
+            after.copy_from_slice(&bins[begin + stride..end + stride]);
+            for (word, after) in bins[begin..end].iter_mut().zip(after) {
+                *word = *word >> 1 | *after << (SLOTS - 1);
+            }
+            begin = end;
         }
         (below, gone) = (0, 0);
     }
     let at = last % SLOTS;
     let above = !ones(at + 1);
     let (staying, moving) = (below | above, !(below | gone | above));
-    let here = &mut bins[highest * stride..][..stride];
-    for (word, bit) in here.iter_mut().zip((0..stride as u32).rev()) {
-        *word = *word & staying | (*word & moving) >> 1 | (value >> bit & 1) << at;
+    put_bits(&mut bins[highest * stride..][..stride], value, |word, bit| {
+        word & staying | (word & moving) >> 1 | bit << at
+    });
+}
+
+/// Words of neighbouring bins that are shifted together, with a copy of those that hand a bit on: they
+/// would be in the way of each other otherwise, and shifted one by one.
+const PIECE: usize = 64;
+
+/// Words that are changed at once. Compilers unroll a loop over words so far that the few words of a bin
+/// would all be in the rest.
+const AT_ONCE: usize = 4;
+
+/// Makes of every word, with the one at its place among the others, another.
+#[inline(always)]
+fn change(words: &mut [u64], others: &[u64], make: impl Fn(u64, u64) -> u64) {
+    let (fours, rest) = words.as_chunks_mut::<AT_ONCE>();
+    let (other_fours, other_rest) = others.as_chunks::<AT_ONCE>();
+    for (four, others) in fours.iter_mut().zip(other_fours) {
+        *four = std::array::from_fn(|at| make(four[at], others[at]));
+    }
+    for (word, &other) in rest.iter_mut().zip(other_rest) {
+        *word = make(*word, other);
+    }
+}
+
+/// Makes of every word, with its bit of a value, another; the bit of the first word is the highest.
+#[inline(always)]
+pub(super) fn put_bits(words: &mut [u64], value: u64, make: impl Fn(u64, u64) -> u64) {
+    // The bit of the first word, highest of all.
+    let mut value = value << (u64::BITS as usize - words.len());
+    let (fours, rest) = words.as_chunks_mut::<AT_ONCE>();
+    for four in fours {
+        *four = std::array::from_fn(|at| make(four[at], value << at >> 63));
+        value <<= AT_ONCE;
+    }
+    for word in rest {
+        *word = make(*word, value >> 63);
+        value <<= 1;
     }
 }
 
@@ -212,7 +270,7 @@ mod tests {
     use crate::hash::remix;
 
     const STRIDE: usize = 5;
-    const BINS: usize = 4;
+    const BINS: usize = 30;
 
     fn read(bins: &[u64], slot: usize) -> u64 {
         let bin = &bins[slot / SLOTS * STRIDE..][..STRIDE];
