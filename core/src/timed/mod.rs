@@ -8,7 +8,7 @@
 //! as ones are that stay for ever cannot be, because here short ones leave within t.
 //!
 //! Worked example: t = 60 s at 0.1%, a million keys a minute. Seven generations of 8.6 s; about 1.07 million
-//! entries in some 700 segments; each an entry of 11 bits of remainder, 3 bits of tag and one bit that tells
+//! entries in some 1900 segments; each entry 11 bits of remainder, 3 bits of tag and one bit that tells
 //! buckets apart, and 2 bits for the bucket.
 //!
 //! `docs/time.md` draws the layout and has the figures.

@@ -43,7 +43,7 @@ const MOST_GROUPS: u32 = 64;
 
 /// Entries of segments that are planned. In smaller ones headers cost more, in larger ones an insertion
 /// moves more.
-const ENTRIES: std::ops::RangeInclusive<u32> = 1_000..=1_800;
+const ENTRIES: std::ops::RangeInclusive<u32> = 500..=900;
 
 /// The population that a hint stands for has at most 2^15 segments.
 const DEEPEST_FLOOR: u32 = 15;
