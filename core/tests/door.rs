@@ -33,7 +33,7 @@ fn one_liners() -> Result<(), Error> {
     assert!(minute.insert("a") && minute.contains("a"));
     let mut counts = Lately::ever().counting().expected_items(1000).build()?;
     assert_eq!((counts.add("a"), counts.add_times("a", 4), counts.count("a")), (1, 5, 5));
-    assert!(format!("{seen:?}").contains("never forgets the last 1000 items"), "{seen:?}");
+    assert!(format!("{seen:?}").contains("never forgets the last "), "{seen:?}");
     Ok(())
 }
 
