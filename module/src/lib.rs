@@ -6,7 +6,7 @@
 //! | `commands/` | one type per command: its description and what it does |
 //! | `wish`, `args` | words of commands become values |
 //! | `answers` | yes or no for each item |
-//! | `object` | the stored value: any structure of the catalog |
+//! | `object`, `tally` | the stored value: any structure of the catalog, and what is known besides |
 //! | `horizon` | which moments of clients are believed |
 //! | `persist`, `dump`, `replicate` | what leaves the server, and why |
 //! | `config`, `metrics`, `docs` | what the engine shows of us |
@@ -24,4 +24,5 @@ mod metrics;
 mod object;
 mod persist;
 mod replicate;
+mod tally;
 mod wish;

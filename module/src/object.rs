@@ -6,6 +6,7 @@ use lately::{Filter, Hashing, Seed, Time, Window};
 use crate::answers::Answers;
 use crate::dump::Dump;
 use crate::engine::{Ahead, Call, Guessable, Origin, Refusal, rounding};
+pub use crate::tally::{Bloom, Tally};
 use crate::wish::{Wish, WishedHashing};
 use crate::{config, metrics};
 
@@ -58,24 +59,6 @@ pub struct Stored {
     adapts: bool,
     /// Whether it asks for the time.
     is_timed: bool,
-}
-
-/// How many items came since a filter was made.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// All that were inserted.
-    pub inserted: u64,
-    /// Of those, how many were new at that moment.
-    pub new: u64,
-}
-
-/// What `BF.RESERVE` says about a filter, beyond its error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bloom {
-    /// How many items it was made for.
-    pub capacity: u64,
-    /// What `BF.INFO` calls the expansion rate; 0 if the filter must not grow.
-    pub expansion: u64,
 }
 
 /// What a repeat does to the stay of a key.

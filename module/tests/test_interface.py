@@ -45,7 +45,7 @@ def test_every_function_is_called_and_does_what_it_should(start):
     assert ask("LATELY.SEEN", "within", "c") == [1]
     assert ask("LATELY.ADD", "last", "a") == [1]
     assert ask("LATELY.INFO", "within", "window") == b"within"
-    assert ask("LATELY.INFO", "within", "false-positives") == pytest.approx(0.001)
+    assert 0 < ask("LATELY.INFO", "within", "false-positives") <= 0.001
     assert ask("LATELY.INFO", "within")[b"inserted"] == 4
     reserve = ("LATELY.RESERVE", "counted", "EVER", "COUNTING", "CAPACITY", 1000, "KEYED")
     assert ask(*reserve) == b"OK"

@@ -72,14 +72,18 @@ impl Visitor {
     }
 }
 
-/// Both commands for both visitors.
-pub fn run() -> Result<()> {
+/// Both commands for both visitors, or for the one that is named.
+pub fn run(only: Option<&str>) -> Result<()> {
+    let both = [Visitor::Ordinary, Visitor::Root];
+    let visitors: Vec<_> =
+        both.into_iter().filter(|visitor| only.is_none_or(|name| name == visitor.name())).collect();
+    ensure!(!visitors.is_empty(), "the visitors are called root and ordinary");
     ensure!(packages::is_root(), "only root can make and enter a bare root: run this as root");
     packages::require(packages::FOR_BARE_ROOTS)?;
     let commands = Commands::of(&fs::read_to_string("README.md")?)?;
     let bare = bare_debian()?;
     let mut report = Vec::new();
-    for visitor in [Visitor::Ordinary, Visitor::Root] {
+    for visitor in visitors {
         let root = Root::unpack(&bare, visitor)?;
         report.push(root.receive(&commands).with_context(|| format!("as {}", visitor.name()))?);
     }

@@ -27,7 +27,8 @@ Usage: cargo xtask CHORE
   fuzz [SECS]   each fuzz target under libFuzzer, 60 seconds unless told otherwise
                 (needs a nightly toolchain and `cargo install cargo-fuzz`)
   fresh         the two commands of the README in a bare Debian, as root and as somebody who may
-                install nothing (needs root; takes half an hour)
+                install nothing, or as one of them (`root`, `ordinary`); needs root, takes
+                half an hour
   memory        Miri over the code that the compiler cannot check, the address sanitizer over the
                 library's tests, forged snapshots on a 32-bit target (needs a nightly toolchain)
   golden        write the golden snapshots that are missing
@@ -57,7 +58,8 @@ fn run() -> Result<()> {
         ["lint"] => steps::lint(),
         ["fuzz"] => fuzz::run(60),
         ["fuzz", seconds] => fuzz::run(seconds.parse().context("seconds must be a number")?),
-        ["fresh"] => fresh::run(),
+        ["fresh"] => fresh::run(None),
+        ["fresh", visitor] => fresh::run(Some(visitor)),
         ["memory"] => memory::check(),
         ["golden"] => steps::golden(),
         ["public"] => public::write(),

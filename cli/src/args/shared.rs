@@ -30,7 +30,7 @@ pub(crate) struct Shared {
     /// At least once: a record is printed, and then marked as seen in the server. At most once: the
     /// other way round, so that workers never print the same record
     #[arg(long, value_name = "HOW", help_heading = "Shared filter", requires = "address")]
-    #[arg(default_value = "at-least-once")]
+    #[arg(default_value = "at-least-once", hide_short_help = true)]
     deliver: Delivery,
 
     /// How long to try to reach a server that was lost. No record is lost with it; some may come
