@@ -29,10 +29,12 @@ const CLONE: &str = "/srv/lately";
 const TOOLCHAIN: &str = "/opt/rust";
 
 /// Files from outside that decide whether package clients reach anything.
-const CLIENTS: [&str; 7] = [
+const CLIENTS: [&str; 8] = [
     "/etc/resolv.conf",
     "/etc/hosts",
     "/etc/ssl/certs/ca-certificates.crt",
+    // Whoever installs certificates makes the bundle anew, from these too.
+    "/usr/local/share/ca-certificates",
     "/etc/pip.conf",
     "/etc/apt/sources.list",
     "/etc/apt/sources.list.d",
