@@ -1,9 +1,12 @@
 //! Decides which records are new.
 
 use std::ops::Range;
+use std::time::Instant;
 
-use lately::{Filter, Time, Untyped};
+use lately::raw::{Filter, Untyped};
+use lately::{Clock, SystemClock, Time};
 
+use crate::idle::Idle;
 use crate::input::Records;
 #[cfg(feature = "redis")]
 use crate::remote::Remote;
@@ -16,6 +19,15 @@ pub(crate) enum Repeats {
     Refresh,
     /// Nothing: the record passes once per window, however often it is repeated.
     Leave,
+}
+
+/// Who says how late it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Timing {
+    /// This machine's clock.
+    Clock,
+    /// The records.
+    Records,
 }
 
 /// Where the filter is.
@@ -31,6 +43,8 @@ pub(crate) enum Seen {
 pub(crate) struct Judge {
     seen: Seen,
     repeats: Repeats,
+    timing: Timing,
+    idle: Option<Idle>,
     /// The latest moment that a record told.
     latest: Time,
     /// How many records told a moment before the latest.
@@ -44,8 +58,28 @@ pub(crate) struct Judge {
 const TOGETHER: usize = 32;
 
 impl Judge {
-    pub(crate) fn new(seen: Seen, repeats: Repeats, latest: Time) -> Self {
-        Self { seen, repeats, latest, late: 0, new: Vec::new() }
+    pub(crate) fn new(seen: Seen, repeats: Repeats, timing: Timing, latest: Time) -> Self {
+        let idle = match &seen {
+            Seen::Here(seen) => Some(Idle::of(seen.filter())),
+            #[cfg(feature = "redis")]
+            Seen::There(_) => None,
+        };
+        Self { seen, repeats, timing, idle, latest, late: 0, new: Vec::new() }
+    }
+
+    /// Gives back memory of what has left the window, a little, and says when to come again. A server
+    /// does so by itself.
+    pub(crate) fn expire(&mut self) -> Option<Instant> {
+        let idle = self.idle.as_mut()?;
+        let moment = match self.timing {
+            Timing::Clock => SystemClock.now()?,
+            Timing::Records => self.latest,
+        };
+        match &mut self.seen {
+            Seen::Here(seen) => idle.look_after(seen.filter_mut(), moment),
+            #[cfg(feature = "redis")]
+            Seen::There(_) => None,
+        }
     }
 
     /// How many records may be judged before they are printed.
@@ -93,6 +127,9 @@ impl Judge {
             #[cfg(feature = "redis")]
             Seen::There(remote) => return remote.judge(hashes, times),
             Seen::Here(seen) => {
+                if let Some(idle) = &mut self.idle {
+                    idle.used();
+                }
                 self.new.resize(hashes.len(), false);
                 judge(seen.filter_mut(), self.repeats, (hashes, times, now), &mut self.new);
             }

@@ -7,6 +7,7 @@
 
 mod args;
 mod cmd;
+mod idle;
 mod input;
 mod judge;
 mod listing;

@@ -3,7 +3,8 @@
 use std::fmt::{self, Write};
 use std::time::{Duration, Instant};
 
-use lately::{Memory, Untyped};
+use lately::Memory;
+use lately::raw::Untyped;
 use serde::Serialize;
 
 use crate::records::Aside;

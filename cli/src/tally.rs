@@ -11,7 +11,8 @@ use std::collections::VecDeque;
 use anyhow::Context;
 use lately::plan::{Goal, Limit};
 use lately::queries::{Heavy, Kept};
-use lately::{Builder, Counting, ErrorRate, Seed, Span, Time, Untyped, Window};
+use lately::raw::{Counting, Untyped};
+use lately::{Builder, ErrorRate, Seed, Span, Time, Window};
 
 use crate::stats::About;
 

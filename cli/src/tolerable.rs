@@ -53,7 +53,7 @@ fn enough(goal: &Goal, structure: Option<&str>) -> Option<String> {
         let goal = Goal { limit, ..*goal };
         match row {
             Some(row) => goal.plan_with(row).ok(),
-            None => goal.plans().ok().map(|mut plans| plans.swap_remove(0)),
+            None => goal.best_plan().ok(),
         }
     };
     let plain = ErrorRate::new(TOLERABLE).ok().and_then(|rate| planned(Limit::Error(rate)));

@@ -7,7 +7,8 @@
 use anyhow::{Context, anyhow};
 use clap::Args;
 use lately::plan::{Goal, Limit};
-use lately::{Error, ErrorRate, Memory, Slack, Span, Window, quantity};
+use lately::raw::quantity;
+use lately::{Error, ErrorRate, Memory, Slack, Span, Window};
 
 /// Flags shared by all commands that plan or build a filter. Negative numbers are let through to
 /// their parsers, whose complaints say what is expected.
@@ -114,5 +115,45 @@ fn read_slack(text: &str, window: Window) -> anyhow::Result<Slack> {
         Window::Last(_) => quantity::items(text).map(Slack::Items).context("--slack"),
         Window::Within(_) => text.parse().map(Slack::Time).context("--slack"),
         Window::Ever => Err(anyhow!("--slack needs --last or --within")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        wanted: Wanted,
+    }
+
+    /// Reaches only errors from this one on, and says which it was.
+    fn reached(flags: &[&str], least: f64) -> anyhow::Result<f64> {
+        let line = Line::try_parse_from([&["lately"], flags].concat())?;
+        let attempt = |goal: Goal| match goal.limit {
+            Limit::Error(rate) if rate.get() < least => {
+                Err(Error::Unfit { structure: "sliding", why: "cannot err so rarely" })
+            }
+            Limit::Error(rate) => Ok(rate.get()),
+            Limit::Memory(_) => unreachable!("no memory is given"),
+        };
+        line.wanted.reach(attempt).map(|(_, rate)| rate)
+    }
+
+    #[test]
+    fn an_error_that_nobody_stated_is_the_smallest_that_can_be_kept() {
+        assert_eq!(reached(&["--last", "9"], 0.0).unwrap(), ErrorRate::SMALLEST);
+        let kept = reached(&["--last", "9"], 3e-6).unwrap();
+        assert!((3e-6..1.1e-5).contains(&kept), "{kept}");
+        assert_eq!(reached(&["--last", "9"], 5e-4).unwrap(), ErrorRate::DEFAULT.get());
+    }
+
+    #[test]
+    fn an_error_is_never_larger_than_stated_nor_than_what_others_settle_for() {
+        let refused = reached(&["--last", "9", "--error", "1e-9"], 1e-8).unwrap_err();
+        assert!(refused.to_string().contains("cannot err so rarely"), "{refused}");
+        reached(&["--last", "9"], 0.01).unwrap_err();
     }
 }

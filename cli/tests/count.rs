@@ -183,7 +183,7 @@ fn figures_and_exit_codes() {
     assert!(text.contains("missing     1 (no key: 1)"), "{text}");
     let figures: Value = serde_json::from_slice(&std::fs::read(&figures).unwrap()).unwrap();
     assert_eq!((&figures["records"], &figures["unique"]), (&3.into(), &1.into()));
-    assert_eq!(figures["structure"], "spectral");
+    assert_eq!(figures["structure"], "growing-counts");
     assert!(figures["filter_bytes"].as_u64().unwrap() > 0);
 
     assert_eq!(lately(&["count", "--above", "2"], b"a\n").ended(0).0, b"");

@@ -225,6 +225,33 @@ fn a_line_passes_again_after_its_span() {
     assert_eq!(output.stdout, b"a\nb\na\nc\n");
 }
 
+/// A burst, then silence: the memory of the window comes back before the next line, and the file that tells
+/// of it is written at the end.
+#[test]
+fn memory_comes_back_while_the_input_is_idle() {
+    let bytes = |within| {
+        let figures = scratch(&format!("idle_{within}"));
+        let mut child = Command::new(env!("CARGO_BIN_EXE_lately"))
+            .args(["dedup", "--within", within, "--stats-json", figures.to_str().unwrap()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let burst = lines(&streams::distinct(5).take(100_000).collect::<Vec<_>>());
+        input.write_all(&burst).unwrap();
+        std::thread::sleep(std::time::Duration::from_secs(4));
+        drop(input);
+        assert!(child.wait().unwrap().success());
+        let told = fs::read_to_string(&figures).unwrap();
+        fs::remove_file(figures).unwrap();
+        let (_, bytes) = told.split_once("\"filter_bytes\":").unwrap();
+        bytes.split([',', '}']).next().unwrap().trim().parse::<u64>().unwrap()
+    };
+    let (full, idle) = (bytes("1h"), bytes("500ms"));
+    assert!(full > 200_000 && idle < full / 10, "{full} {idle}");
+}
+
 #[test]
 fn lines_pass_while_the_input_is_still_open() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_lately"))

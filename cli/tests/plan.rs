@@ -51,9 +51,13 @@ fn counting_is_planned_for() {
         let plans = json(&[&["--counting"], flags].concat());
         plans.iter().map(|plan| plan["structure"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(names(&["--ever", "--expected", "1M"]), ["spectral", "spectral-blocked"]);
-    assert_eq!(names(&["--last", "1k"]), ["spectral-window"]);
-    let complaint = lately(&["plan", "--counting", "--ever"], b"").failure();
+    let ever = ["growing-counts", "spectral", "spectral-blocked"];
+    assert_eq!(names(&["--ever", "--expected", "1M"]), ever);
+    assert_eq!(names(&["--ever"]), ["growing-counts"]);
+    let last = ["quotient-short-hash", "short-hash", "spectral-window", "exact-window"];
+    assert_eq!(names(&["--last", "1k"]), last);
+    let memory = ["plan", "--counting", "--ever", "--memory", "1MB"];
+    let complaint = lately(&memory, b"").failure();
     assert!(complaint.contains("say how many keys to expect"), "{complaint}");
 }
 

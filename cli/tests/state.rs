@@ -28,6 +28,23 @@ fn a_later_run_remembers() {
     }
 }
 
+/// States are older than the default: who states no error goes on with the one of the state.
+#[test]
+fn an_error_that_nobody_states_is_that_of_the_state() {
+    let folder = Folder::new("state-error");
+    for error in ["0.1%", "1%", "1e-9"] {
+        let state = folder.path(error);
+        let dedup = |more: &[&str], input: &[u8]| {
+            lately(&[&["dedup", "--last", "1000", "--state", &state], more].concat(), input).text()
+        };
+        assert_eq!(dedup(&["--error", error], b"a\nb\n"), "a\nb\n");
+        let before = fs::metadata(&state).unwrap().len();
+        assert_eq!(dedup(&[], b"b\nc\n"), "c\n");
+        assert_eq!(dedup(&["--error", error], b"c\nd\n"), "d\n");
+        assert_eq!(fs::metadata(&state).unwrap().len(), before, "the same filter");
+    }
+}
+
 #[test]
 fn states_of_other_options_are_refused_with_the_difference() {
     let folder = Folder::new("state-differs");

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use command::{Folder, lately};
+use command::{Folder, heed_signals, lately};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -98,6 +98,7 @@ impl Printed {
 }
 
 fn spawn(flags: &[&str], stdin: Stdio) -> Child {
+    heed_signals();
     let mut command = Command::new(env!("CARGO_BIN_EXE_lately"));
     command.args(flags).stdin(stdin).stdout(Stdio::piped()).spawn().unwrap()
 }

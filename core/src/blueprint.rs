@@ -1,13 +1,17 @@
 //! Parameters of a structure, and all that is known before its first byte is allocated.
 
-use std::fmt::Debug;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Debug;
 
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
-use crate::filter::{Filter, Mistakes, Promise};
+use crate::filter::Filter;
 use crate::hash::Seed;
 use crate::memory;
 use crate::plan::Goal;
+use crate::promise::{Mistakes, Promise};
 
 /// The parameters of one structure. Formulas over them answer what it will keep and cost.
 pub trait Blueprint: Debug + Send + Sync {
@@ -88,7 +92,7 @@ impl<'a> dyn Blueprint + 'a {
     }
 }
 
-/// What a structure provides to join the catalog: see [`Row::of`](crate::catalog::Row::of).
+/// What a structure provides to join the catalog, as a row of [`CATALOG`](crate::catalog::CATALOG).
 pub trait Structure: Filter + Sized + 'static {
     /// Its parameters.
     type Blueprint: Blueprint + 'static;
@@ -104,6 +108,13 @@ pub trait Structure: Filter + Sized + 'static {
 
     /// The parameters that reach a goal, or why none do.
     fn propose(goal: &Goal) -> Result<Self::Blueprint, Unfit>;
+
+    /// Parameters that cost no more than what [`propose`](Self::propose) would find, where these are
+    /// much sooner at hand: who looks for the best of all need not size what cannot be that.
+    fn at_best(goal: &Goal) -> Option<Self::Blueprint> {
+        let _ = goal;
+        None
+    }
 
     /// Reads what [`Blueprint::write_parameters`] and [`Filter::write_payload`] wrote.
     fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error>;

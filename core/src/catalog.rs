@@ -4,6 +4,10 @@
 //! structure is one file that implements [`Structure`], and one row here; `tests/catalog.rs` then
 //! names whatever else it lacks.
 
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::Reader;
 use crate::duplicates::{
@@ -12,12 +16,12 @@ use crate::duplicates::{
 };
 use crate::error::Error;
 use crate::filter::Filter;
-use crate::growing::{Growing, GrowingLayers, GrowingTails};
+use crate::growing::{Growing, GrowingCounts, GrowingLayers, GrowingTails};
 use crate::plan::Goal;
 use crate::sliding::{AgePartitioned, DoubleBuffer, Sliding, TimeLimited};
 use crate::spectral::counters::Bytes;
 use crate::spectral::{self, BlockedParameters, Spectral, SpectralWindow};
-use crate::timed::Timed;
+use crate::timed::TimedWindow;
 
 /// Every structure, in the order in which they are listed to people.
 pub static CATALOG: &[Row] = &[
@@ -40,18 +44,19 @@ pub static CATALOG: &[Row] = &[
     Row::of::<Queuing<StableBloom>>(),
     Row::of::<TwoBuffers>(),
     Row::of::<BlockDecaying>(),
-    Row::of::<Timed>(),
+    Row::of::<TimedWindow>(),
     Row::of::<TimeLimited>(),
     Row::of::<Growing>(),
     Row::of::<GrowingTails>(),
     Row::of::<GrowingLayers>(),
+    Row::of::<GrowingCounts>(),
     spectral::ROW,
     Row::of::<Spectral<Bytes, BlockedParameters>>(),
     Row::of::<SpectralWindow>(),
 ];
 
 /// Reads a filter from its parameters and its payload.
-pub type Open = fn(&mut Reader<'_>, &mut Reader<'_>) -> Result<Box<dyn Filter>, Error>;
+type Open = fn(&mut Reader<'_>, &mut Reader<'_>) -> Result<Box<dyn Filter>, Error>;
 
 /// One structure, without its type.
 #[derive(Debug)]
@@ -64,18 +69,21 @@ pub struct Row {
     pub strength: &'static str,
     /// The parameters that reach a goal, or why none do.
     pub propose: fn(&Goal) -> Result<Box<dyn Blueprint>, Unfit>,
+    /// Parameters that cost no more than the proposed ones, where these are much sooner at hand.
+    pub at_best: fn(&Goal) -> Option<Box<dyn Blueprint>>,
     /// Reads a filter from the parameters and the payload of a snapshot.
-    pub open: Open,
+    pub(crate) open: Open,
 }
 
 impl Row {
     /// The row of a structure.
-    pub const fn of<S: Structure>() -> Self {
+    pub(crate) const fn of<S: Structure>() -> Self {
         Row {
             name: S::NAME,
             family: S::FAMILY,
             strength: S::STRENGTH,
             propose: |goal| Ok(Box::new(S::propose(goal)?)),
+            at_best: |goal| Some(Box::new(S::at_best(goal)?)),
             open: |parameters, payload| Ok(Box::new(S::read(parameters, payload)?)),
         }
     }

@@ -1,6 +1,6 @@
 //! What time it is, for those who know. Structures never ask: every operation tells them.
 
-use std::fmt;
+use core::fmt;
 
 use crate::window::Time;
 
@@ -11,13 +11,13 @@ pub trait Clock: fmt::Debug + Send + Sync {
     fn now(&self) -> Option<Time>;
 }
 
-/// The clock of the machine: milliseconds since 1970, where there is one. A clock that was set to
-/// before that counts as 1970.
+/// The clock of the machine: milliseconds since 1970, where there is one, and the feature `std` to read
+/// it. A clock that was set to before that counts as 1970.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SystemClock;
 
 impl Clock for SystemClock {
-    #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+    #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
     fn now(&self) -> Option<Time> {
         use std::time::SystemTime;
 
@@ -26,7 +26,7 @@ impl Clock for SystemClock {
         Some(Time::from_millis(u64::try_from(millis).unwrap_or(u64::MAX)))
     }
 
-    #[cfg(all(target_family = "wasm", target_os = "unknown"))]
+    #[cfg(any(not(feature = "std"), all(target_family = "wasm", target_os = "unknown")))]
     fn now(&self) -> Option<Time> {
         None
     }

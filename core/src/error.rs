@@ -3,6 +3,9 @@
 //! Parameters, snapshots and goals come from users and files, so they give a [`Result`]; broken
 //! promises between our own parts panic. Every message says what was found and what to do about it.
 
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use crate::window::{Span, Time};
 
 /// Why a parameter, a goal or a snapshot was refused.

@@ -1,7 +1,7 @@
 //! What structures can do: the traits, all over `u64` hashes, all usable as trait objects.
 //!
 //! The traits follow what can be *called*. What differs only in what is *kept* (a window by count
-//! or by time, fixed memory that may forget) is not a trait but data: the [`Promise`], which the
+//! or by time, fixed memory that may forget) is not a trait but data: the [`Promise`](crate::Promise), which the
 //! contracts in `tests/` read and test.
 //!
 //! | Trait | Ability |
@@ -13,16 +13,16 @@
 //! | [`Deadlines`] | forget a key before its window is over |
 //! | [`Filter`] | membership plus everything the command, the module and snapshots need |
 
-use std::any::Any;
-use std::fmt;
-use std::ops::RangeInclusive;
+use alloc::boxed::Box;
+use core::any::Any;
+use core::fmt;
+use core::ops::RangeInclusive;
 
 use crate::blueprint::Blueprint;
 use crate::codec::Writer;
 use crate::error::Error;
 use crate::memory;
-use crate::rate::write_percent;
-use crate::window::{Slack, Span, Time, Window};
+use crate::window::{Span, Time};
 
 /// Answers whether a key was seen in the window.
 ///
@@ -112,6 +112,13 @@ pub trait Counting {
     /// Records `times` sightings at once and says how often the key has now been seen.
     fn add_hash(&mut self, hash: u64, times: u64, now: Time) -> u64;
 
+    /// How many insertions would leave the window one by one if so many came at once: what
+    /// [`add_hash`](Self::add_hash) has to do beside the usual. Where nothing leaves, none.
+    fn displaced_by(&self, times: u64) -> u64 {
+        let _ = times;
+        0
+    }
+
     /// How often the key was seen.
     fn count_hash(&self, hash: u64, now: Time) -> u64;
 
@@ -144,21 +151,30 @@ pub trait Counting {
     /// Changes nothing, so that nothing need be half done.
     fn check_mergeable(&self, other: &dyn Filter) -> Result<(), Error> {
         let _ = other;
-        Err(Error::Unsupported { operation: "merge", instead: "choose a spectral structure" })
+        Err(Error::Unsupported {
+            operation: "merge",
+            instead: "count without end: those counters can",
+        })
     }
 
     /// Adds all that another filter counted: both together then count as one that saw both
     /// streams. The other must be built alike and its keys hashed alike.
     fn merge(&mut self, other: &dyn Filter) -> Result<(), Error> {
         let _ = other;
-        Err(Error::Unsupported { operation: "merge", instead: "choose a spectral structure" })
+        Err(Error::Unsupported {
+            operation: "merge",
+            instead: "count without end: those counters can",
+        })
     }
 
     /// Multiplies every count by that of another filter: the size of the join of two relations,
     /// key by key. The other must be built alike and its keys hashed alike.
     fn multiply(&mut self, other: &dyn Filter) -> Result<(), Error> {
         let _ = other;
-        Err(Error::Unsupported { operation: "multiply", instead: "choose a spectral structure" })
+        Err(Error::Unsupported {
+            operation: "multiply",
+            instead: "count without end: those counters can",
+        })
     }
 }
 
@@ -294,71 +310,5 @@ pub trait Filter: Membership + Copied + fmt::Debug + Send + Sync + Any {
     /// This filter as one that can take back insertions, if it can.
     fn as_removing(&mut self) -> Option<&mut dyn Removing> {
         None
-    }
-}
-
-/// What a structure keeps: the contracts test every word of it.
-///
-/// A structure without false negatives keeps it whatever the stream. One that may forget
-/// (`false_negatives > 0`) states the shares to expect in the long run on a stream whose keys are
-/// fresh, or repeats at a distance evenly spread over the window; see
-/// docs/duplicates.md.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Promise {
-    /// A key seen this lately is in the window.
-    pub window: Window,
-    /// A key this much older than the window may still be reported as seen.
-    pub slack: Slack,
-    /// The share of unseen keys, and of keys older than window and slack, reported as seen, at the
-    /// worst moment in the structure's life.
-    pub false_positives: f64,
-    /// The share of keys inside the window that are reported as new. Zero means never.
-    pub false_negatives: f64,
-}
-
-/// Both kinds of false answers, as shares over a long stream.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Mistakes {
-    /// Of the keys not in the window, those reported as seen.
-    pub false_positives: f64,
-    /// Of the keys in the window, those reported as new.
-    pub false_negatives: f64,
-}
-
-impl Mistakes {
-    /// Their sum: 0 for a perfect filter, 1 for one that answers by tossing a coin.
-    pub fn total(&self) -> f64 {
-        self.false_positives + self.false_negatives
-    }
-
-    /// Their mean, by weights that sum to 1.
-    pub fn mean_of(weighted: impl IntoIterator<Item = (f64, Mistakes)>) -> Self {
-        weighted.into_iter().fold(Self::default(), |mean, (weight, mistakes)| Self {
-            false_positives: mean.false_positives + weight * mistakes.false_positives,
-            false_negatives: mean.false_negatives + weight * mistakes.false_negatives,
-        })
-    }
-}
-
-impl fmt::Display for Promise {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.false_negatives == 0.0 && self.window == Window::Ever {
-            f.write_str("forgets nothing")?;
-        } else if self.false_negatives == 0.0 {
-            write!(f, "never forgets {}", self.window)?;
-        } else {
-            write!(f, "remembers {}, forgetting ", self.window)?;
-            write_percent(f, self.false_negatives)?;
-            f.write_str(" of it")?;
-        }
-        match (self.window, self.slack) {
-            (Window::Ever, _) => {}
-            (_, Slack::Unlimited) => f.write_str("; may report older ones")?,
-            (_, Slack::Items(0)) => f.write_str(", and nothing older")?,
-            (_, slack) => write!(f, "; may report up to {slack} more")?,
-        }
-        f.write_str("; reports at most ")?;
-        write_percent(f, self.false_positives)?;
-        f.write_str(" of unseen keys as seen")
     }
 }

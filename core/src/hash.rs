@@ -13,6 +13,8 @@
 //! - [`remix`] makes another hash, independent for our purposes, when the bits of the first are
 //!   used up.
 
+mod xxh3;
+
 use siphasher::sip::SipHasher24;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -35,22 +37,21 @@ impl Hashing {
     /// The hash of a key. Its output is part of the snapshot format and never changes.
     ///
     /// ```
-    /// use lately::hash::{Hashing, Seed};
+    /// use lately::{Hashing, Seed};
     ///
     /// assert_eq!(Hashing::Fast(Seed(0)).hash(b""), 0x2d06_8005_38d3_94c2);
     /// ```
     #[inline]
     pub fn hash(&self, key: &[u8]) -> u64 {
         match self {
-            Hashing::Fast(seed) => match key.try_into() {
-                Ok(number) => xxh3_of_number(u64::from_le_bytes(number), seed.0),
-                Err(_) => self.hash_of_any_length(key),
-            },
+            Hashing::Fast(seed) => {
+                xxh3::of_short(key, seed.0).unwrap_or_else(|| self.hash_of_any_length(key))
+            }
             Hashing::Keyed(_) => self.hash_of_any_length(key),
         }
     }
 
-    /// Out of line, so that the short way above is short enough for the caller's loop.
+    /// Out of line, so that the short ways above are short enough for the caller's loop.
     #[inline(never)]
     fn hash_of_any_length(&self, key: &[u8]) -> u64 {
         match self {
@@ -72,30 +73,14 @@ impl Default for Hashing {
     }
 }
 
-impl std::fmt::Debug for Hashing {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl core::fmt::Debug for Hashing {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Hashing::Fast(seed) => f.debug_tuple("Fast").field(&seed.0).finish(),
             // A secret must not reach logs.
             Hashing::Keyed(_) => f.write_str("Keyed(..)"),
         }
     }
-}
-
-/// XXH3 of the eight bytes of a number, in a third of the instructions: numbers are the most common
-/// keys, and a loop over them keeps what depends on the seed alone.
-#[inline]
-fn xxh3_of_number(number: u64, seed: u64) -> u64 {
-    /// Eight bytes of the standard secret, and the eight after them, combined.
-    const SECRET: u64 = 0x1cad_21f7_2c81_017c ^ 0xdb97_9083_e96d_d4de;
-    const FACTOR: u64 = 0x9fb2_1c65_1e98_df25;
-    let seed = seed ^ u64::from((seed as u32).swap_bytes()) << 32;
-    let mut x = number.rotate_left(32) ^ SECRET.wrapping_sub(seed);
-    x ^= x.rotate_left(49) ^ x.rotate_left(24);
-    x = x.wrapping_mul(FACTOR);
-    x ^= (x >> 35) + size_of::<u64>() as u64;
-    x = x.wrapping_mul(FACTOR);
-    x ^ x >> 28
 }
 
 /// Splits `hash` into an index below `bound` and the bits that remain.
@@ -144,15 +129,6 @@ mod tests {
         assert_eq!(remix(0, 0), PINNED[4]);
         assert_eq!(remix(u64::MAX, 3), PINNED[5]);
         assert_eq!(Hashing::Keyed(KEY).structure_seed(), Seed(PINNED[6]));
-    }
-
-    #[test]
-    fn numbers_hash_like_their_bytes() {
-        for i in 0..1000 {
-            let (number, seed) = (remix(i, 1), remix(i, 2) >> (i % 64));
-            let expected = xxh3_64_with_seed(&number.to_le_bytes(), seed);
-            assert_eq!(Hashing::Fast(Seed(seed)).hash(&number.to_le_bytes()), expected);
-        }
     }
 
     const PINNED: [u64; 7] = [

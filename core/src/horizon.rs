@@ -14,7 +14,8 @@
 //! What is not believed is refused, and changes nothing.
 //!
 //! ```
-//! use lately::{Horizon, Span, Time, Window};
+//! use lately::{Window, Time, Span};
+//! use lately::raw::Horizon;
 //!
 //! let horizon = Horizon::of(Window::Within("10m".parse()?), None);
 //! assert_eq!(horizon.limit(), "1h".parse()?);
@@ -24,7 +25,7 @@
 //! # Ok::<(), lately::Error>(())
 //! ```
 
-use std::sync::Arc;
+use alloc::sync::Arc;
 
 use crate::clock::{Clock, SystemClock};
 use crate::error::Error;

@@ -14,8 +14,11 @@
 //!
 //! `42_u8` and `42_i64` are the same key; `"42"` is another.
 
-use std::borrow::Cow;
-use std::hash::{Hash, Hasher};
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::hash::{Hash, Hasher};
 
 use siphasher::sip::SipHasher24;
 use xxhash_rust::xxh3::Xxh3;

@@ -1,25 +1,39 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(not(feature = "std"), no_std)]
+// What is there without the standard library is taken from where it is there.
+#![cfg_attr(
+    not(test),
+    warn(clippy::std_instead_of_core, clippy::std_instead_of_alloc, clippy::alloc_instead_of_core)
+)]
+
+#[macro_use]
+extern crate alloc;
 
 mod blueprint;
 mod clock;
+mod codec;
 mod error;
+mod filter;
+#[cfg(not(feature = "std"))]
+mod float;
+mod hash;
 mod horizon;
 mod lately;
+mod latest;
 mod memory;
+mod promise;
+mod quantity;
 mod rate;
 mod sample;
+mod shards;
 mod untyped;
 mod window;
 
 pub mod catalog;
-pub mod codec;
-pub mod filter;
-pub mod hash;
 pub mod key;
 pub mod plan;
-pub mod quantity;
 pub mod queries;
-pub mod shards;
+pub mod raw;
 
 /// Rooms that only our own tests, fuzz bodies and lab may enter, by the feature `internals`: what is in
 /// them changes from one release to the next.
@@ -33,20 +47,16 @@ macro_rules! inside {
     )+};
 }
 
-inside!(bits dictionary duplicates growing probability sliding spectral split_block timed);
+inside!(bits dictionary duplicates frontier growing probability sliding spectral split_block timed);
 
-pub use bits::LargePages;
-pub use blueprint::{Blueprint, Structure, Unfit};
 pub use clock::{Clock, NoClock, SystemClock};
 pub use error::{Error, Reason};
-pub use filter::{
-    Age, Aging, Counting, Deadlines, Filter, Membership, Mistakes, Promise, Removing,
-};
 pub use hash::{Hashing, Seed};
-pub use horizon::{Horizon, Lookout};
 pub use key::Key;
-pub use lately::{Builder, Clocked, Counter, Door, Lately, Shared, Timed, Untimed};
+#[cfg(feature = "std")]
+pub use lately::Shared;
+pub use lately::{Builder, Clocked, Counter, Lately, Timed, Untimed};
 pub use memory::Memory;
+pub use promise::Promise;
 pub use rate::ErrorRate;
-pub use untyped::Untyped;
 pub use window::{Slack, Span, Time, Window};

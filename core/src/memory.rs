@@ -1,7 +1,9 @@
 //! A memory budget, as people write it.
 
-use std::fmt;
-use std::str::FromStr;
+use alloc::borrow::ToOwned;
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
 
 use crate::error::Error;
 use crate::quantity;

@@ -1,5 +1,10 @@
 //! Expectations that several formulas share; nothing about one structure.
 
+use alloc::vec::Vec;
+
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
+
 /// The mean of `f(j)` over a Poisson variable `j` with the given mean.
 ///
 /// Sums outwards from the mode, where the weights are largest, until they no longer matter.

@@ -1,13 +1,15 @@
 //! Numbers with a unit, as people write them: `8MiB`, `10m`, `1.5M`.
 
+use alloc::borrow::ToOwned;
+
 use crate::error::Error;
 
 /// Reads a number of items: `250`, `1_000_000`, `100k`, `1.5M`, `2G`, `1e6`. Units are decimal.
 ///
 /// ```
-/// assert_eq!(lately::quantity::items("1.5M")?, 1_500_000);
-/// assert_eq!(lately::quantity::items("1e6")?, 1_000_000);
-/// assert!(lately::quantity::items("-3").is_err());
+/// assert_eq!(lately::raw::quantity::items("1.5M")?, 1_500_000);
+/// assert_eq!(lately::raw::quantity::items("1e6")?, 1_000_000);
+/// assert!(lately::raw::quantity::items("-3").is_err());
 /// # Ok::<(), lately::Error>(())
 /// ```
 pub fn items(text: &str) -> Result<u64, Error> {

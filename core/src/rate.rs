@@ -1,9 +1,13 @@
 //! An error rate: a probability strictly between 0 and 1, as people write it.
 
-use std::fmt;
-use std::str::FromStr;
+use alloc::borrow::ToOwned;
+use alloc::string::{String, ToString};
+use core::fmt;
+use core::str::FromStr;
 
 use crate::error::Error;
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 
 /// The share of unseen keys that may be reported as seen.
 ///

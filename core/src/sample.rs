@@ -5,7 +5,7 @@
 //! percent. Of a smaller table all places are looked at. So it takes no more than a few milliseconds to
 //! say how any filter stands, which servers are asked now and then.
 
-use std::ops::Range;
+use core::ops::Range;
 
 /// Places looked at, each of many items.
 pub(crate) const PLACES: usize = 1 << 12;

@@ -9,6 +9,8 @@
 //! item may be reported. An item that makes up a large part of the stream by its repeats shortens
 //! the window of its own shard; a window by time knows no such thing.
 
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::hash::{reduce, remix};
 use crate::window::Window;
 

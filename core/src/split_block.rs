@@ -10,6 +10,8 @@
 //! instead of 32: a whole line instead of half of one evens out how full blocks are. It is a part
 //! of structures here, not a structure of the catalog: alone it never forgets.
 
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::bits::{LINE_WORDS, Lines, prefetch};
 use crate::hash::{reduce, remix};
 use crate::probability::{least, poisson_mean};
@@ -79,7 +81,7 @@ impl SplitBlock {
         let (block, _) = reduce(hash, self.blocks.len() as u64);
         // The high bits chose the block; the lanes need 48 bits that do not depend on them.
         let bits = remix(hash, 0);
-        let mask = std::array::from_fn(|lane| 1 << ((bits >> (6 * lane)) & 63));
+        let mask = core::array::from_fn(|lane| 1 << ((bits >> (6 * lane)) & 63));
         Place { block: block as usize, mask }
     }
 
@@ -138,7 +140,7 @@ impl SplitBlock {
         let looked = blocks.len() as f64;
         let rates = blocks.map(|block| {
             let [a, b] = [self, other].map(|filter| &filter.blocks.as_slice()[block]);
-            let both: [u64; LINE_WORDS] = std::array::from_fn(|lane| a[lane] & b[lane]);
+            let both: [u64; LINE_WORDS] = core::array::from_fn(|lane| a[lane] & b[lane]);
             all_set(a) + all_set(b) - all_set(&both)
         });
         rates.sum::<f64>() / looked

@@ -1,10 +1,15 @@
 //! Any filter with its hashing, whatever its window: what snapshots hold, and what the doors
 //! [`Lately`](crate::Lately) and [`Counter`](crate::Counter) wrap.
 
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
 use crate::codec;
 use crate::error::Error;
-use crate::filter::{Filter, Promise};
+use crate::filter::Filter;
 use crate::hash::Hashing;
+use crate::promise::Promise;
 
 /// A structure chosen at run time, and how keys become its hashes.
 ///

@@ -1,8 +1,12 @@
 //! How far back "lately" reaches, and the time it is measured in.
 
-use std::fmt;
-use std::str::FromStr;
-use std::time::{Duration, SystemTime};
+use alloc::borrow::ToOwned;
+use alloc::string::ToString;
+use core::fmt;
+use core::str::FromStr;
+use core::time::Duration;
+#[cfg(feature = "std")]
+use std::time::SystemTime;
 
 use crate::error::Error;
 use crate::quantity;
@@ -75,7 +79,7 @@ impl fmt::Display for Slack {
 ///
 /// Structures never read a clock: every operation is told the time. A moment earlier than one
 /// already seen is taken as the latest seen, so nothing stored is forgotten early. At the door one
-/// that is too far ahead is refused: see [`Horizon`](crate::Horizon).
+/// that is too far ahead is refused: see [`Horizon`](crate::raw::Horizon).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Time(u64);
 
@@ -146,6 +150,7 @@ impl Span {
     }
 }
 
+#[cfg(feature = "std")]
 impl From<SystemTime> for Time {
     /// Milliseconds since 1970; what is before that is the epoch.
     fn from(time: SystemTime) -> Self {

@@ -11,7 +11,8 @@ use lately::duplicates::{
     AloneParameters, Even, QueuingParameters, QuotientTable, Rotation, Update,
 };
 use lately::plan::Goal;
-use lately::{Blueprint, Filter, Hashing, Memory, Seed, Time, Window};
+use lately::raw::{Blueprint, Filter};
+use lately::{Hashing, Memory, Seed, Time, Window};
 use testkit::stats::{rate_is_at_least, rate_is_at_most};
 
 const WINDOW: u64 = 500;

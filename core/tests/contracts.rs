@@ -186,6 +186,13 @@ fn counts_are_never_too_small_and_seldom_too_large() {
 }
 
 #[test]
+fn different_keys_are_counted_once() {
+    on_all_and_model(Subject::knows_how_many, counting::tells_how_many_differ);
+    must_catch_flaw(Flaw::TellsSightings, counting::tells_how_many_differ);
+    must_catch_flaw(Flaw::NeverSlides, counting::tells_how_many_differ);
+}
+
+#[test]
 fn minimal_increase_raises_no_more_than_it_must() {
     on_every(Subject::increases_minimally, counting::raises_no_more_than_it_must);
     // The rule beside it, which adds to every counter of a key.

@@ -8,9 +8,10 @@ mod samples;
 
 use std::fs;
 
+use lately::Time;
 use lately::catalog::CATALOG;
+use lately::raw::codec;
 use lately::spectral::{Rule, SpectralParameters};
-use lately::{Time, codec};
 use samples::{
     HASHING, KEYS, filled, golden_file, key_hash, moment, sample, samples, single_bits,
     small_counters,

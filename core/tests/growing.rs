@@ -4,11 +4,10 @@
 
 use std::collections::HashSet;
 
-use lately::codec;
 use lately::dictionary::work::CacheLines;
 use lately::growing::{Growing, GrowingParameters};
-use lately::hash::remix;
-use lately::{Error, Filter, Hashing, Membership, Removing, Seed, Time};
+use lately::raw::{Filter, Membership, Removing, codec, remix};
+use lately::{Error, Hashing, Seed, Time};
 
 const HASHING: Hashing = Hashing::Fast(Seed(1));
 
@@ -74,8 +73,10 @@ fn a_stated_number_never_costs_more_than_none() {
         for (&size, without) in sizes.iter().zip(&without) {
             let bytes = bytes_at(&mut filter, from, size);
             from = size;
-            if size == stated && stated >= 1_000_000 {
-                assert!(bytes <= 1.46 * size as f64, "{stated} stated and came: {bytes} bytes");
+            println!("{stated} stated, {size} came: {:.2} bytes each", bytes / size as f64);
+            if size == stated && stated >= 100_000 {
+                let most = if stated >= 500_000 { 1.45 } else { 1.52 };
+                assert!(bytes <= most * size as f64, "{stated} stated and came: {bytes} bytes");
             }
             if size >= stated {
                 assert!(bytes <= 1.005 * without, "{stated} stated, {size} came");

@@ -3,7 +3,9 @@
 use std::alloc::System;
 
 use lately::catalog::CATALOG;
+use lately::growing::{Growing, GrowingParameters};
 use lately::plan::Goal;
+use lately::raw::{Membership, Removing, remix};
 use lately::{ErrorRate, Hashing, Memory, Seed, Span, Time, Window};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
@@ -20,8 +22,6 @@ fn held(region: &Region<'_, System>) -> u64 {
     u64::try_from(grown).unwrap()
 }
 
-/// One test, because tests of one file share their heap.
-#[test]
 fn heap_bytes_are_the_allocators() {
     let rate = ErrorRate::new(0.01).unwrap();
     for row in CATALOG {
@@ -51,4 +51,29 @@ fn heap_bytes_are_the_allocators() {
             );
         }
     }
+}
+
+/// Segments merge when keys are taken back, and what that takes does not depend on how many there are:
+/// decoding two of a thousand entries each, at most a few times over.
+fn no_removal_takes_more_in_a_larger_filter() {
+    let most = [100_000, 400_000].map(|keys| {
+        let parameters = GrowingParameters::with_error(0.01, 10_000_000, true).unwrap();
+        let mut filter = Growing::new(parameters);
+        (0..keys).for_each(|key| _ = filter.insert_hash(remix(key, 1), Time::ZERO));
+        let taken_by = |key| {
+            let region = Region::new(HEAP);
+            assert!(filter.remove_hash(remix(key, 1)));
+            region.change().bytes_allocated
+        };
+        (0..keys).map(taken_by).max().unwrap()
+    });
+    assert!(most[0] > 10_000, "nothing merged: {most:?}");
+    assert!(most[1] < 256 << 10 && most[1] <= most[0] + most[0] / 4, "{most:?}");
+}
+
+/// One test, because whatever runs beside it would be counted too: another, or what reports how one ended.
+#[test]
+fn the_allocator_agrees() {
+    heap_bytes_are_the_allocators();
+    no_removal_takes_more_in_a_larger_filter();
 }

@@ -7,13 +7,12 @@ use std::alloc::System;
 use std::sync::Mutex;
 
 use lately::catalog::{CATALOG, Row};
-use lately::codec::{self, CHECKSUM_BYTES, HEADER_BYTES, MAGIC, Writer};
 use lately::duplicates::CompactShortHash;
-use lately::hash::remix;
 use lately::plan::Goal;
+use lately::raw::codec::{self, CHECKSUM_BYTES, HEADER_BYTES, MAGIC, Writer};
+use lately::raw::{Blueprint, Filter, Structure, remix};
 use lately::spectral::{Rows, Rule, SpectralParameters, Storage};
-use lately::{Blueprint, Structure};
-use lately::{Error, ErrorRate, Filter, Hashing, Memory, Seed, Span, Time, Window};
+use lately::{Error, ErrorRate, Hashing, Memory, Seed, Span, Time, Window};
 use samples::{HASHING, KEYS, filled, key_hash, moment, samples, single_bits, variants};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use testkit::cpu::assert_proportional;

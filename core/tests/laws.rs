@@ -11,10 +11,10 @@ use lately::duplicates::{
     Alone, AloneParameters, Buckets, Detector, Even, Ones, Queuing, QueuingParameters,
     QuotientTable, Rotation, StableBloom, StreamingQuotient, Subfilter, Update,
 };
-use lately::hash::remix;
 use lately::plan::Goal;
+use lately::raw::{Filter, Mistakes, Structure, remix};
 use lately::sliding::{AgePartitioned, Sliding};
-use lately::{Filter, Memory, Mistakes, Seed, Structure, Time, Window};
+use lately::{Memory, Seed, Time, Window};
 use testkit::stats::{rate_is_at_least, rate_is_at_most};
 use testkit::streams;
 

@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 
 use lately::dictionary::Repeat;
 use lately::dictionary::work::CacheLines;
-use lately::hash::remix;
+use lately::raw::{Age, Aging, Filter, Membership, codec, remix};
 use lately::sliding::{Sliding, SlidingParameters};
-use lately::{Age, Aging, Filter, Hashing, Membership, Seed, Time, codec};
+use lately::{Hashing, Seed, Time};
 use testkit::random::SplitMix64;
 use testkit::stats::assert_rate_at_most;
 

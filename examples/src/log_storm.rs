@@ -1,8 +1,7 @@
 //! Lets each message through once a minute, however often it is logged: a layer for `tracing`.
 //! `cargo run -p lately-examples --example log_storm`
 
-use std::fmt;
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use lately::{Clocked, Error, Lately, Shared, SystemClock};
 use tracing::field::{Field, Visit};

@@ -1,5 +1,5 @@
-//! Refuses a proof that was used before, as DPoP (RFC 9449) asks of its `jti`: a proof is good for a
-//! minute, so the last two minutes are all there is to remember.
+//! Refuses a proof that was used before, as DPoP (RFC 9449) asks of its `jti`. A proof is good until a
+//! minute after it was made, and that is how long it is remembered.
 //! `cargo run -p lately-examples --example replay`
 
 use std::time::{Duration, SystemTime};
@@ -31,8 +31,8 @@ impl Replays {
         if age > GOOD_FOR {
             return Ok(Verdict::Expired);
         }
-        // A replay keeps the age of the first use: it is refused until the proof expires.
-        let is_new = self.used.insert_new_at(jti, now)?;
+        // Afterwards it is expired, whoever remembers it.
+        let is_new = self.used.insert_until(jti, now, issued + GOOD_FOR)?;
         Ok(if is_new { Verdict::Accepted } else { Verdict::Replayed })
     }
 }

@@ -11,7 +11,8 @@
 use anyhow::{Context, Result, anyhow};
 use lately::catalog::Row;
 use lately::plan::{Goal, Limit};
-use lately::{Filter, Hashing, Promise, Seed, Time, Unfit};
+use lately::raw::{Filter, Unfit};
+use lately::{Hashing, Promise, Seed, Time};
 
 /// A structure of ours or a rival, not yet built.
 #[derive(Clone, Copy)]
@@ -122,7 +123,7 @@ impl Contender {
         let plan = match (self, goal.limit) {
             (Contender::Row(row), _) => goal.plan_with(row).ok()?,
             // The bound for an error is the same whoever is asked.
-            (Contender::Rival(_), Limit::Error(_)) => goal.plans().ok()?.swap_remove(0),
+            (Contender::Rival(_), Limit::Error(_)) => goal.best_plan().ok()?,
             (Contender::Rival(_), Limit::Memory(_)) => return None,
         };
         plan.lower_bound_bits_per_item

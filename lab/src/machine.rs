@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 pub struct Machine {
     /// Model of the processor.
     pub cpu: String,
+    /// Its caches for data, from the nearest, as `32K, 1024K, 32768K`.
+    #[serde(default)]
+    pub caches: String,
     /// Processors that the process may use.
     pub cores: usize,
     /// What `rustc --version` says.
@@ -30,6 +33,7 @@ impl Machine {
         Self {
             cpu: cpu_model(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default())
                 .unwrap_or_else(unknown),
+            caches: caches(),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             compiler: output("rustc", &["--version"]).unwrap_or_else(unknown),
             debug_build: cfg!(debug_assertions),
@@ -46,6 +50,17 @@ fn cpu_model(cpuinfo: &str) -> Option<String> {
     let line = cpuinfo.lines().find(|line| line.starts_with("model name"))?;
     let (_, model) = line.split_once(':')?;
     Some(model.trim().to_owned())
+}
+
+/// The sizes of the caches of a processor that hold data.
+fn caches() -> String {
+    let read = |index: u32, what: &str| {
+        let path = format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{what}");
+        std::fs::read_to_string(path).map(|text| text.trim().to_owned())
+    };
+    let sizes = (0..8).filter(|&index| read(index, "type").is_ok_and(|kind| kind != "Instruction"));
+    let sizes: Vec<String> = sizes.flat_map(|index| read(index, "size")).collect();
+    if sizes.is_empty() { "unknown".to_owned() } else { sizes.join(", ") }
 }
 
 /// What a command prints when run in the lab's directory; `None` if it fails.

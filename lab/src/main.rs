@@ -10,6 +10,7 @@ mod cmd;
 mod contender;
 mod counting;
 mod course;
+mod door;
 mod expectation;
 mod experiment;
 mod experiments;
@@ -26,6 +27,7 @@ mod slice_by_slice;
 mod stream;
 mod summary;
 mod table;
+mod timed;
 mod truth;
 mod uniform;
 mod worst_insert;
@@ -60,12 +62,16 @@ enum Command {
     Work(cmd::work::Options),
     /// Count the instructions that operations of a structure take, with valgrind
     Instructions(cmd::instructions::Options),
+    /// Race the public types against two rotating Bloom filters, texts for keys
+    Door(cmd::door::Options),
     /// Measure slices by age at their worst moment against the recurrence
     Moment(cmd::moment::Options),
     /// Race the command against others on large files
     Pipe(cmd::pipe::Options),
     /// Repeat the experiments of the paper on the time-limited filter
     Span(cmd::span::Options),
+    /// Run one of the experiments on windows by time
+    Timed(cmd::timed::Options),
     /// Run one of the experiments on counting
     Count(cmd::count::Options),
     /// Run one of the experiments on sets of unknown size
@@ -82,9 +88,11 @@ fn main() -> Result<ExitCode> {
         Command::Figures(options) => cmd::figures::figures(&options, &mut out),
         Command::Work(options) => cmd::work::work(&options, &mut out),
         Command::Instructions(options) => cmd::instructions::instructions(&options, &mut out),
+        Command::Door(options) => cmd::door::door(&options, &mut out),
         Command::Moment(options) => cmd::moment::moment(&options, &mut out),
         Command::Pipe(options) => cmd::pipe::pipe(&options, &mut out),
         Command::Span(options) => cmd::span::span(&options, &mut out),
+        Command::Timed(options) => cmd::timed::timed(&options, &mut out),
         Command::Count(options) => cmd::count::count(&options, &mut out),
         Command::Grow(options) => cmd::grow::grow(&options, &mut out),
     };

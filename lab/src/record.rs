@@ -269,6 +269,7 @@ pub(crate) mod tests {
             quick: true,
             machine: Machine {
                 cpu: "Abacus(R) 3000".into(),
+                caches: "1K, 2K".into(),
                 cores: 2,
                 compiler: "rustc 1.89.0".into(),
                 debug_build: false,

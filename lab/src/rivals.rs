@@ -5,11 +5,13 @@
 
 use std::collections::VecDeque;
 use std::collections::hash_map::{Entry, HashMap};
+use std::hash::Hash;
 
 use fastbloom::BloomFilter;
 use foldhash::fast::FixedState;
 use lately::plan::{Goal, Limit};
-use lately::{Promise, Seed, Slack, Time, Unfit, Window, catalog};
+use lately::raw::Unfit;
+use lately::{Promise, Seed, Slack, Time, Window, catalog};
 use scalable_cuckoo_filter::ScalableCuckooFilter;
 
 use crate::contender::{Contender, Profile, Rival, Subject};
@@ -17,18 +19,26 @@ use crate::contender::{Contender, Profile, Rival, Subject};
 /// Two `fastbloom` filters that take turns, rotated by hand: the usual answer for a window.
 pub static ROTATING_FASTBLOOM: Rival = Rival {
     name: "rotating-fastbloom",
+    build: |goal, seed| Ok(Box::new(Rotating::new(count_window(goal)?, error(goal)?, seed.0))),
+};
+
+/// The same for a window by time, by count: it stands for a rate that is known and never changes.
+pub static ROTATING_FASTBLOOM_BY_COUNT: Rival = Rival {
+    name: "rotating-fastbloom-by-count",
     build: |goal, seed| {
-        let window = count_window(goal)?;
-        let half = error(goal)? / 2.0;
-        let filter = || fastbloom(half, window, seed);
-        let each = filter().expected_false_pos(window as usize);
-        Ok(Box::new(Rotating {
-            current: filter(),
-            previous: filter(),
-            inserted: 0,
-            window,
-            false_positives: each * (2.0 - each),
-        }))
+        let items = goal.items().ok_or(Unfit("must know how many items to expect"))?;
+        (ROTATING_FASTBLOOM.build)(&Goal { window: Window::Last(items), ..*goal }, seed)
+    },
+};
+
+/// Our succinct window by count, for a window by time: it stands for a rate that never changes.
+pub static SLIDING_BY_COUNT: Rival = Rival {
+    name: "sliding-by-count",
+    build: |goal, Seed(seed)| {
+        let items = goal.items().ok_or(Unfit("must know how many items to expect"))?;
+        let row = catalog::row("sliding").ok_or(Unfit("is not in the catalog"))?;
+        let by_count = Goal::new(Window::Last(items), goal.limit);
+        Contender::Row(row).fresh(&by_count, seed).map_err(|_| Unfit("cannot be built"))
     },
 };
 
@@ -144,7 +154,8 @@ fn set_promise(false_positives: f64) -> Promise {
     Promise { window: Window::Ever, slack: Slack::Unlimited, false_positives, false_negatives: 0.0 }
 }
 
-struct Rotating {
+/// See [`ROTATING_FASTBLOOM`].
+pub struct Rotating {
     /// Receives insertions.
     current: FastBloom,
     /// Holds the `window` insertions before those; hashes like `current`.
@@ -153,6 +164,42 @@ struct Rotating {
     inserted: u64,
     window: u64,
     false_positives: f64,
+}
+
+impl Rotating {
+    /// For the last `window`, each half with half of the error.
+    pub fn new(window: u64, error: f64, seed: u64) -> Self {
+        let filter = || fastbloom(error / 2.0, window, Seed(seed));
+        let each = filter().expected_false_pos(window as usize);
+        Self {
+            current: filter(),
+            previous: filter(),
+            inserted: 0,
+            window,
+            false_positives: each * (2.0 - each),
+        }
+    }
+
+    /// Records a sighting; `true` if the key was not in the window. The key is hashed once.
+    #[inline]
+    pub fn insert_key<K: Hash + ?Sized>(&mut self, key: &K) -> bool {
+        if self.inserted == self.window {
+            std::mem::swap(&mut self.current, &mut self.previous);
+            self.current.clear();
+            self.inserted = 0;
+        }
+        self.inserted += 1;
+        let hash = self.current.source_hash(key);
+        let seen = self.current.insert_hash(hash);
+        !(seen || self.previous.contains_hash(hash))
+    }
+
+    /// Whether the key is in the window.
+    #[inline]
+    pub fn contains_key<K: Hash + ?Sized>(&self, key: &K) -> bool {
+        let hash = self.current.source_hash(key);
+        self.current.contains_hash(hash) || self.previous.contains_hash(hash)
+    }
 }
 
 impl Subject for Rotating {
@@ -167,21 +214,12 @@ impl Subject for Rotating {
 
     #[inline]
     fn insert(&mut self, key: u64, _now: Time) -> bool {
-        if self.inserted == self.window {
-            std::mem::swap(&mut self.current, &mut self.previous);
-            self.current.clear();
-            self.inserted = 0;
-        }
-        self.inserted += 1;
-        let hash = self.current.source_hash(&key);
-        let seen = self.current.insert_hash(hash);
-        !(seen || self.previous.contains_hash(hash))
+        self.insert_key(&key)
     }
 
     #[inline]
     fn contains(&self, key: u64, _now: Time) -> bool {
-        let hash = self.current.source_hash(&key);
-        self.current.contains_hash(hash) || self.previous.contains_hash(hash)
+        self.contains_key(&key)
     }
 }
 

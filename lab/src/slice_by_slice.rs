@@ -1,9 +1,10 @@
 //! The age-partitioned filter with every slice in one piece, as the paper has it: the same blocks,
 //! bits and answers, only elsewhere in memory. What it is slower by is what interleaving is worth.
 
+use lately::raw::{Blueprint, Structure};
 use lately::sliding::slices::Probe;
 use lately::sliding::{AgePartitioned, AgePartitionedParameters};
-use lately::{Blueprint, Hashing, Promise, Seed, Structure, Time};
+use lately::{Hashing, Promise, Seed, Time};
 
 use crate::contender::{Profile, Rival, Subject};
 

@@ -4,8 +4,8 @@
 //! Shares are counted from where the stream has passed twice through the alphabet or a quarter of
 //! it is gone, so that a detector's youth does not count.
 
-use lately::hash::remix;
-use lately::{Filter, Hashing, Mistakes, Seed, Time};
+use lately::raw::{Filter, Mistakes, remix};
+use lately::{Hashing, Seed, Time};
 use testkit::random::SplitMix64;
 use testkit::stats::{lower_confidence, upper_confidence};
 

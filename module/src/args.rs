@@ -17,8 +17,7 @@ pub enum When {
 impl When {
     /// Reads milliseconds since 1970, or since whenever the client counts from.
     pub fn at(word: &[u8]) -> Result<Self, Refusal> {
-        whole(word)
-            .filter(|&millis| i64::try_from(millis).is_ok())
+        millis(word)
             .map(|millis| When::At(Time::from_millis(millis)))
             .ok_or_else(|| Refusal::new("the moment must be milliseconds, from 0 to 2^63 - 1"))
     }
@@ -31,6 +30,11 @@ impl When {
             When::Now => Time::ZERO,
         }
     }
+}
+
+/// Milliseconds, as many as the engine's integers hold.
+pub fn millis(word: &[u8]) -> Option<u64> {
+    whole(word).filter(|&millis| i64::try_from(millis).is_ok())
 }
 
 /// How many times, from 1 on.

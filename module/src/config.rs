@@ -4,7 +4,8 @@ use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-use lately::{ErrorRate, LargePages};
+use lately::ErrorRate;
+use lately::raw::LargePages;
 
 use crate::engine::Refusal;
 use crate::wish::Wish;
@@ -116,7 +117,7 @@ pub static DEFAULT: Text = Text::new(c"default", c"LAST 100000 ERROR 0.001", |wo
             "give a window (LAST, WITHIN, EVER) and ERROR or MEMORY; or none",
         ));
     }
-    wish.goal()?.plans()?;
+    wish.goal()?.best_plan()?;
     Ok(())
 });
 
@@ -161,6 +162,15 @@ pub static LARGE_PAGES: Switch = Switch {
     value: AtomicBool::new(false),
 };
 
+/// Whether windows by time give memory back while nobody uses them.
+pub static EXPIRE_IDLE: Switch = Switch {
+    name: c"expire-idle",
+    default: true,
+    is_fixed: false,
+    tell: |_| {},
+    value: AtomicBool::new(true),
+};
+
 /// All settings that are numbers.
 pub static NUMBERS: [&Number; 4] = [&MAX_KEY_BYTES, &MAX_AHEAD, &BLOOM_CAPACITY, &BLOOM_EXPANSION];
 
@@ -168,7 +178,7 @@ pub static NUMBERS: [&Number; 4] = [&MAX_KEY_BYTES, &MAX_AHEAD, &BLOOM_CAPACITY,
 pub static TEXTS: [&Text; 2] = [&DEFAULT, &BLOOM_ERROR_RATE];
 
 /// All settings that are yes or no.
-pub static SWITCHES: [&Switch; 2] = [&BLOOM_COMMANDS, &LARGE_PAGES];
+pub static SWITCHES: [&Switch; 3] = [&BLOOM_COMMANDS, &EXPIRE_IDLE, &LARGE_PAGES];
 
 /// Refuses a filter larger than one key may be.
 pub fn check_key_bytes(bytes: u64) -> Result<(), Refusal> {

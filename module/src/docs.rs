@@ -32,6 +32,8 @@ pub enum Effect {
     ReadAll,
     /// Changes a key in constant time per item; may need memory.
     Write,
+    /// Changes a key in constant time per item; makes it smaller, so that it may run when memory is short.
+    Free,
     /// Writes all of a key; needs memory.
     WriteAll,
     /// Touches no key.
@@ -45,6 +47,7 @@ impl Effect {
             Effect::Read => c"readonly fast",
             Effect::ReadAll => c"readonly",
             Effect::Write => c"write deny-oom fast",
+            Effect::Free => c"write fast",
             Effect::WriteAll => c"write deny-oom",
             Effect::Nothing => c"fast allow-loading allow-stale",
         }
@@ -55,7 +58,7 @@ impl Effect {
         match self {
             Effect::Read => c"read fast",
             Effect::ReadAll => c"read slow",
-            Effect::Write => c"write fast",
+            Effect::Write | Effect::Free => c"write fast",
             Effect::WriteAll => c"write slow",
             Effect::Nothing => c"fast",
         }

@@ -6,7 +6,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lately::{Error, Horizon, Span, Time};
+use lately::raw::Horizon;
+use lately::{Error, Span, Time};
 
 use crate::engine::{self, Origin, Refusal};
 use crate::object::Stored;

@@ -34,6 +34,8 @@ impl Metric {
 
 /// Filters that are stored now.
 pub static FILTERS: Metric = Metric::new();
+/// Of those, how many are windows by time.
+pub static TIMED_FILTERS: Metric = Metric::new();
 /// Bytes that they take.
 pub static BYTES: Metric = Metric::new();
 /// Items inserted since the server started.
@@ -50,9 +52,10 @@ pub static REFUSED_MOMENTS: Metric = Metric::new();
 pub static FAULTS: Metric = Metric::new();
 
 /// Every metric by the name it has in `INFO`, after the module's own.
-pub fn all() -> [(&'static std::ffi::CStr, u64); 8] {
+pub fn all() -> [(&'static std::ffi::CStr, u64); 9] {
     [
         (c"filters", FILTERS.get()),
+        (c"timed_filters", TIMED_FILTERS.get()),
         (c"filter_bytes", BYTES.get()),
         (c"inserted_items", INSERTED.get()),
         (c"new_items", NEW.get()),

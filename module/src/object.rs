@@ -1,7 +1,7 @@
 //! The stored value: any structure of the catalog behind one trait object.
 
-use lately::codec;
-use lately::{Filter, Hashing, Seed, Time, Window};
+use lately::raw::{Filter, codec};
+use lately::{Hashing, Seed, Time, Window};
 
 use crate::answers::Answers;
 use crate::dump::Dump;
@@ -43,7 +43,8 @@ impl Value {
 pub struct Stored {
     /// How keys become hashes.
     pub hashing: Hashing,
-    /// The structure; only this file changes it, so that its bytes stay accounted for.
+    /// The structure; changed by this file and by [`change`](Self::change), so that its bytes stay
+    /// accounted for.
     filter: Guessable,
     /// What has happened to it.
     pub tally: Tally,
@@ -59,6 +60,20 @@ pub struct Stored {
     adapts: bool,
     /// Whether it asks for the time.
     is_timed: bool,
+    /// Whose clock it follows.
+    pub clock_of: ClockOf,
+    /// The number under which it is looked after while idle; 0 if it is not.
+    pub keeper_number: u64,
+}
+
+/// Whose clock the latest moment of a window by time is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ClockOf {
+    /// Of clients, who may speak of any time, or not known.
+    #[default]
+    Clients,
+    /// The server's: as time goes on, so does the filter, also while nothing comes.
+    Server,
 }
 
 /// What a repeat does to the stay of a key.
@@ -117,6 +132,7 @@ impl Stored {
         let mut copy = Self::new(filter, self.hashing, rounding() - before);
         copy.tally = self.tally;
         copy.bloom = self.bloom;
+        copy.clock_of = self.clock_of;
         Ok(copy)
     }
 
@@ -183,75 +199,6 @@ impl Stored {
         })
     }
 
-    /// How often each item was seen; `None` if this filter does not count.
-    pub fn counts<'i>(
-        &mut self,
-        items: impl Iterator<Item = &'i [u8]>,
-        now: Time,
-    ) -> Option<Vec<u64>> {
-        let hashing = self.hashing;
-        let counting = self.filter.as_counting()?;
-        let counts: Vec<_> =
-            items.map(|item| counting.count_hash(hashing.hash(item), now)).collect();
-        metrics::ASKED.add_alone(counts.len() as u64);
-        Some(counts)
-    }
-
-    /// Adds sightings of each item and says how often it was seen now; `None` if this filter does
-    /// not count.
-    pub fn add_counts(&mut self, items: &[(&[u8], u64)], now: Time) -> Option<Vec<u64>> {
-        let hashing = self.hashing;
-        let counting = self.filter.as_counting()?;
-        let mut inserted = 0_u64;
-        let mut new = 0;
-        let mut rounded = 0;
-        let counts = items
-            .iter()
-            .map(|&(item, times)| {
-                let before = rounding();
-                let count = counting.add_hash(hashing.hash(item), times, now);
-                rounded += rounding() - before;
-                inserted = inserted.saturating_add(times);
-                new += u64::from(count == times && times > 0);
-                count
-            })
-            .collect();
-        self.rounding += rounded;
-        self.count(inserted, new);
-        Some(counts)
-    }
-
-    /// Whether another filter can be merged into this one: both count, are built alike and hash
-    /// alike.
-    pub fn check_mergeable(&self, other: &Stored) -> Result<(), Refusal> {
-        if self.hashing != other.hashing {
-            return Err(Refusal::new("these filters hash differently; reserve them with one SEED"));
-        }
-        let counting = self
-            .filter
-            .counting()
-            .ok_or_else(|| Refusal::new("only filters reserved with COUNTING can be merged"))?;
-        Ok(counting.check_mergeable(other.filter())?)
-    }
-
-    /// Adds all that another filter counted.
-    pub fn merge(&mut self, other: &Stored) -> Result<(), Refusal> {
-        self.check_mergeable(other)?;
-        let counting = self.filter.as_counting().ok_or(Refusal::FAULT)?;
-        let before = rounding();
-        counting.merge(&*other.filter)?;
-        self.rounding += rounding() - before;
-        self.tally.inserted = self.tally.inserted.saturating_add(other.tally.inserted);
-        self.tally.new = self.tally.new.saturating_add(other.tally.new);
-        self.account();
-        Ok(())
-    }
-
-    /// Whether the filter answers how often.
-    pub fn is_counting(&self) -> bool {
-        self.filter.counting().is_some()
-    }
-
     /// Whether the moment of an operation matters; filters that count items ignore it.
     pub fn is_timed(&self) -> bool {
         self.is_timed
@@ -263,15 +210,18 @@ impl Stored {
         self.is_timed && self.filter.clock().is_none_or(|clock| now > clock)
     }
 
-    /// Sets the clock of a window by time back, if it is later.
-    pub fn turn_back(&mut self, moment: Time) {
-        self.filter.turn_back(moment);
-        self.account();
-    }
-
     /// The structure, to look at.
     pub fn filter(&self) -> &dyn Filter {
         &*self.filter
+    }
+
+    /// Lets `change` change the structure, and accounts for its bytes.
+    pub fn change<T>(&mut self, change: impl FnOnce(&mut dyn Filter) -> T) -> T {
+        let before = rounding();
+        let changed = change(&mut *self.filter);
+        self.rounding += rounding() - before;
+        self.account();
+        changed
     }
 
     /// Bytes on the heap.
@@ -302,15 +252,27 @@ impl Stored {
     }
 
     fn new(filter: Box<dyn Filter>, hashing: Hashing, rounding: i64) -> Self {
-        metrics::FILTERS.add(1);
         let blueprint = filter.blueprint();
         let adapts = blueprint.adapts();
         let is_timed = matches!(blueprint.promise().window, Window::Within(_));
+        metrics::FILTERS.add(1);
+        metrics::TIMED_FILTERS.add(is_timed.into());
         let (tally, bloom, dump) = (Tally::default(), None, None);
         let filter = filter.into();
         let accounted = 0;
-        let mut stored =
-            Self { hashing, filter, tally, bloom, dump, rounding, accounted, adapts, is_timed };
+        let mut stored = Self {
+            hashing,
+            filter,
+            tally,
+            bloom,
+            dump,
+            rounding,
+            accounted,
+            adapts,
+            is_timed,
+            clock_of: ClockOf::default(),
+            keeper_number: 0,
+        };
         stored.account();
         stored
     }
@@ -360,7 +322,8 @@ impl Stored {
         Some(hash)
     }
 
-    fn count(&mut self, inserted: u64, new: u64) {
+    /// Counts what was inserted.
+    pub fn count(&mut self, inserted: u64, new: u64) {
         self.tally.inserted = self.tally.inserted.saturating_add(inserted);
         self.tally.new = self.tally.new.saturating_add(new);
         metrics::INSERTED.add_alone(inserted);
@@ -391,6 +354,7 @@ impl Stored {
 impl Drop for Stored {
     fn drop(&mut self) {
         metrics::FILTERS.subtract(1);
+        metrics::TIMED_FILTERS.subtract(self.is_timed.into());
         metrics::BYTES.subtract(self.accounted);
     }
 }

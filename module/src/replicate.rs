@@ -16,7 +16,7 @@ use lately::Time;
 use crate::args::When;
 use crate::engine::{Call, Origin, Refusal};
 use crate::horizon;
-use crate::object::{Repeat, Stored};
+use crate::object::{ClockOf, Repeat, Stored};
 use crate::wish::Wish;
 
 /// A filter was made: `LATELY.RESERVE` with nothing left open.
@@ -36,6 +36,16 @@ pub fn insertion(call: &Call<'_>, sent: Sent, first: usize, repeat: Repeat) {
 /// The words of the command from `first` on, items with counts, were added.
 pub fn counts(call: &Call<'_>, sent: Sent, first: usize) {
     send(call, sent, c"LATELY.INCRBYAT", first);
+}
+
+/// The words of the command from `first` on, a deadline and items, were inserted.
+pub fn deadline(call: &Call<'_>, sent: Sent, first: usize) {
+    send(call, sent, c"LATELY.ADDUNTILAT", first);
+}
+
+/// Memory was given back, in as many steps as the command says, or the usual number.
+pub fn expiry(call: &Call<'_>, sent: Sent) {
+    send(call, sent, c"LATELY.EXPIRE", call.len());
 }
 
 /// Hashes were inserted: the command has room for the moment at its end.
@@ -72,17 +82,28 @@ pub enum Sent {
 }
 
 /// When an insertion into a filter happens, if that is believed, and how it has to be sent.
-pub fn moment(when: When, stored: &Stored, origin: Origin<'_>) -> Result<(Time, Sent), Refusal> {
+#[inline]
+pub fn moment(
+    when: When,
+    stored: &mut Stored,
+    origin: Origin<'_>,
+) -> Result<(Time, Sent), Refusal> {
     let now = when.time(stored);
+    if !stored.moves_the_clock(now) {
+        return Ok((now, Sent::AsItCame));
+    }
     Ok(match when {
         When::At(_) => {
             horizon::believe(now, stored, origin)?;
+            stored.clock_of = ClockOf::Clients;
             (now, Sent::AsItCame)
         }
-        When::Now if !stored.moves_the_clock(now) => (now, Sent::AsItCame),
         // Asked last, because asking takes longer than inserting.
         When::Now if origin.is_replayed() => (Time::ZERO, Sent::AsItCame),
-        When::Now => (now, Sent::At(now)),
+        When::Now => {
+            stored.clock_of = ClockOf::Server;
+            (now, Sent::At(now))
+        }
     })
 }
 

@@ -7,7 +7,8 @@ use std::fmt::Write;
 
 use lately::catalog;
 use lately::plan::{Goal, Limit, Plan};
-use lately::{ErrorRate, Hashing, Memory, Seed, Slack, Span, Window, quantity};
+use lately::raw::quantity;
+use lately::{ErrorRate, Hashing, Memory, Seed, Slack, Span, Window};
 
 use crate::args;
 use crate::engine::Refusal;
@@ -26,6 +27,8 @@ pub struct Wish {
     pub capacity: Option<u64>,
     /// How often, not only whether.
     pub counting: bool,
+    /// Whether single items are to be forgotten again.
+    pub removing: bool,
     /// The structure by name.
     pub structure: Option<&'static str>,
     /// How keys become hashes.
@@ -67,6 +70,7 @@ impl Wish {
                 b"SLACK" => once(&mut slack, value()?)?,
                 b"CAPACITY" => once(&mut wish.capacity, quantity::items(value()?)?)?,
                 b"COUNTING" => wish.counting = true,
+                b"REMOVING" => wish.removing = true,
                 b"STRUCTURE" => once(&mut wish.structure, catalog::row_named(value()?)?.name)?,
                 b"BLOOM" => {
                     let (capacity, expansion) = (number(value()?)?, number(value()?)?);
@@ -93,6 +97,7 @@ impl Wish {
             self.slack = self.slack.or(other.slack);
             self.capacity = self.capacity.or(other.capacity);
             self.counting |= other.counting;
+            self.removing |= other.removing;
             self.structure = self.structure.or(other.structure);
         }
         self.limit = self.limit.or(other.limit);
@@ -110,6 +115,7 @@ impl Wish {
         goal.slack = self.slack.unwrap_or(goal.slack);
         goal.expected_items = self.capacity;
         goal.counting = self.counting;
+        goal.removing = self.removing;
         Ok(goal)
     }
 
@@ -118,7 +124,7 @@ impl Wish {
         let goal = self.goal()?;
         Ok(match self.structure {
             Some(name) => goal.plan_with(catalog::row_named(name)?)?,
-            None => goal.plans()?.swap_remove(0),
+            None => goal.best_plan()?,
         })
     }
 
@@ -151,6 +157,9 @@ impl Wish {
         }
         if self.counting {
             say(format_args!("COUNTING"));
+        }
+        if self.removing {
+            say(format_args!("REMOVING"));
         }
         if let Some(name) = self.structure {
             say(format_args!("STRUCTURE {name}"));
@@ -243,6 +252,7 @@ mod tests {
             "LAST 1000 ERROR 0.1% SLACK 10 STRUCTURE double-buffer SEED 18446744073709551615",
             "within 10m memory 8MiB slack 1s",
             "EVER ERROR 0.0123456789 CAPACITY 1e6 COUNTING",
+            "EVER ERROR 0.01 REMOVING",
             "LAST 5 ERROR 0.5 SECRET 000102030405060708090a0b0c0d0eff",
             "LAST 5 ERROR 0.5 KEYED",
             "EVER ERROR 0.01 CAPACITY 100 BLOOM 100 2",

@@ -21,8 +21,8 @@ PIPELINE = 50
 # millisecond, with its moment. A server that is watched takes so much longer for a command that this comes
 # dozens of times as often as in earnest: so it is told apart.
 SENT = re.compile(r"^[RV]M_Replicate$")
-# What the server does ten times a second, whatever it is asked: the more of it, the slower the machine.
-CHORES = re.compile(r"^serverCron$")
+# What the server and the module do some times a second, whatever is asked: the more of it, the slower the machine.
+CHORES = re.compile(r"^(serverCron|moduleTimerHandler)$")
 
 
 def count(engine):

@@ -65,6 +65,8 @@ class Server:
         } | self.settings
         if self.load:
             arguments += ["--loadmodule", MODULE]
+            # What a test sees is what it did; the tests of the keeper want it.
+            settings = {"lately.expire-idle": "no"} | settings
         for name, value in settings.items():
             arguments += [f"--{name.replace('_', '-')}"] + str(value).split("\n")
         self.process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, cwd=self.folder)

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 import redis
 from conftest import reserve
-from servers import MODULE, Server
+from servers import MODULE, Server, follow, wait_until_equal
 
 
 def test_access_lists(server):
@@ -174,3 +174,32 @@ def test_beside_a_module_that_has_the_bloom_commands(engine, tmp_path):
         assert "BF commands are taken by another module" in server.log()
     finally:
         server.stop()
+
+
+def test_secrets_are_not_shown(start):
+    """Neither in the log of slow commands nor to who watches, here and on replicas; refused or not."""
+    primary, replica = start(slowlog_log_slower_than="0"), start(slowlog_log_slower_than="0")
+    follow(replica, primary)
+    secret, drawn = "00112233445566778899aabbccddeeff", "KEYED"
+    with primary.connect().monitor() as watched, replica.connect().monitor() as watched_there:
+        primary("LATELY.RESERVE", "k", "LAST", 100, "secret", secret)
+        primary("LATELY.RESERVE", "drawn", "LAST", 100, drawn)
+        with pytest.raises(redis.ResponseError):
+            primary("LATELY.RESERVE", "k", "LAST", 100, "SECRET", secret)
+        with pytest.raises(redis.ResponseError):
+            primary("LATELY.RESERVE", "l", "SECRET", secret, "LAST")
+        primary("LATELY.ADD", "end", "x")
+        wait_until_equal(replica, primary)
+        shown = [[], []]
+        for lines, watching in zip(shown, [watched, watched_there]):
+            while "end" not in "".join(lines):
+                lines.append(watching.next_command()["command"])
+    for server, lines in zip([primary, replica], shown):
+        reserved = [line for line in lines if "RESERVE" in line]
+        logged = [entry["command"] for entry in server.client.slowlog_get(100)]
+        reserved += [line.decode() for line in logged if b"RESERVE" in line]
+        assert len(reserved) >= 6
+        assert all(("(redacted)" in line) == ("secret" in line.lower()) for line in reserved), reserved
+        assert not any(secret in line for line in reserved)
+    digest = primary.digest("k", "drawn")
+    assert replica.digest("k", "drawn") == digest

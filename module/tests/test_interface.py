@@ -50,6 +50,7 @@ def test_every_function_is_called_and_does_what_it_should(start):
     reserve = ("LATELY.RESERVE", "counted", "EVER", "COUNTING", "CAPACITY", 1000, "KEYED")
     assert ask(*reserve) == b"OK"
     assert ask("LATELY.INFO", "counted", "seed") is None
+    assert ask("LATELY.RESERVE", "secret", "EVER", "SECRET", "0" * 32) == b"OK"
     assert ask("LATELY.INCRBY", "counted", "a", 3) == [3]
     assert client.bf().add("bloom", "a") in (True, 1)
     assert ask("BF.INFO", "bloom")[b"Number of items inserted"] == 1
@@ -78,6 +79,9 @@ def test_every_function_is_called_and_does_what_it_should(start):
     files = list((primary.folder / "appendonlydir").glob("*base*"))
     assert any(b"LATELY.LOAD" in file.read_bytes() for file in files)
     client.close()
+    # The filter that was loaded is found by a walk through all keys.
+    primary("CONFIG", "SET", "lately.expire-idle", "yes")
+    wait_for(lambda: calls(primary)["RedisModule_ScanCursorDestroy"] > 0)
 
     counts = calls(primary)
     assert set(declared(["required", "variadic"])) <= counts.keys()

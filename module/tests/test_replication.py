@@ -146,7 +146,7 @@ def one_of_each(primary):
 
 
 def test_a_million_writes_under_a_stalled_link_and_resyncs(start):
-    primary, replica = pair(start, repl_backlog_size="2mb")
+    primary, replica = pair(start, repl_backlog_size="8mb")
     keys = one_of_each(primary)
     steps = 0
 

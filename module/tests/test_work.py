@@ -10,46 +10,16 @@ import pathlib
 import pytest
 from conftest import reserve
 from servers import wait_for
-
-LIMIT = 5e-3
+from swing import Work, swing
 
 # Filters of about 100 MB.
 LARGE = {
     "sliding": "LAST 44000000 ERROR 0.001",
     "age-partitioned": "LAST 32000000 ERROR 0.001 STRUCTURE age-partitioned",
     "within": "WITHIN 3600000 ERROR 0.001 CAPACITY 260000000 STRUCTURE time-limited",
-    "counting": "EVER ERROR 0.001 COUNTING CAPACITY 7000000",
-    "counting-window": "LAST 5000000 ERROR 0.001 COUNTING",
+    "counting": "EVER ERROR 0.001 COUNTING CAPACITY 7000000 STRUCTURE spectral",
+    "counting-window": "LAST 5000000 ERROR 0.001 COUNTING STRUCTURE spectral-window",
 }
-
-
-class Work:
-    """What the main thread of a server has done."""
-
-    def __init__(self, server):
-        self.server = server
-        pid = server.process.pid
-        self.told = pathlib.Path(f"/proc/{pid}/task/{pid}/schedstat")
-        self.most = {}
-
-    def spent(self):
-        # The system counts when the thread pauses; it does, because this question is another command.
-        self.server("PING")
-        return int(self.told.read_text().split()[0]) / 1e9
-
-    def __call__(self, *words):
-        """Runs a command, and keeps what it took if nothing of its name took more."""
-        before = self.spent()
-        answer = self.server(*words)
-        taken = self.spent() - before
-        # The field of `LATELY.INFO` is part of its name.
-        name = f"{words[0]} {words[2]}" if words[0] == "LATELY.INFO" and len(words) == 3 else words[0]
-        self.most[name] = max(taken, self.most.get(name, 0))
-        return answer
-
-    def check(self):
-        slow = {name: f"{1000 * taken:.1f} ms" for name, taken in self.most.items() if taken > LIMIT}
-        assert self.most and not slow, slow
 
 
 def loaded(server, wish):
@@ -115,6 +85,33 @@ def test_a_burst_takes_no_command_long(server, structure):
     work = Work(server)
     for turn in range(1500):
         work("LATELY.ADDAT", "k", 1_700_000_000_000, *range(400 * turn, 400 * turn + 400))
+    work.check()
+
+
+def test_a_swing_takes_no_command_long(server):
+    """A window by time grows from nothing and shrinks again; `swing.py` does the same with 40 million."""
+    swing(server, items=400_000, looks=400).check(limit=1e-3)
+
+
+@pytest.mark.parametrize("structure", ["", "STRUCTURE spectral-window"])
+def test_a_crowd_takes_no_command_long(server, structure):
+    """Many sightings at once push as many others out of a window, one by one unless they came at once."""
+    reserve(server, "k", f"LAST 200000 ERROR 0.001 COUNTING {structure}".split())
+    for first in range(0, 200_000, 10_000):
+        server("LATELY.ADD", "k", *range(first, first + 10_000))
+    before = server.digest("k")
+    for pairs in [("a", 10_001), ("a", 199_999), ("a", 9_000, "b", 1_001)]:
+        with pytest.raises(Exception, match="at most 10000 at a time"):
+            server("LATELY.INCRBY", "k", *pairs)
+    assert server.digest("k") == before
+    work = Work(server)
+    for turn in range(10):
+        assert work("LATELY.INCRBY", "k", f"item {turn}", 10_000) == [10_000]
+    # What came at once leaves at once, and all of it in no time.
+    for times in [100_000, 200_000, 150_000, 1 << 60]:
+        server("LATELY.INCRBY", "k", "filler", 300_000)
+        work("LATELY.INCRBY", "k", "crowd", times)
+        assert server("LATELY.COUNT", "k", "crowd") == [min(times, 200_000)]
     work.check()
 
 

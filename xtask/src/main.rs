@@ -7,6 +7,7 @@ mod fuzz;
 mod memory;
 mod named;
 mod packages;
+mod portable;
 mod public;
 mod steps;
 mod tidy;
@@ -31,6 +32,8 @@ Usage: cargo xtask CHORE
                 half an hour
   memory        Miri over the code that the compiler cannot check, the address sanitizer over the
                 library's tests, forged snapshots on a 32-bit target (needs a nightly toolchain)
+  portable      the library without an operating system, in WebAssembly under node, on 32 bits, on a
+                big-endian machine under Miri, and with the oldest Rust that it says it needs
   golden        write the golden snapshots that are missing
   public        write core/public.txt again, the list of all that is public
   module        the tests of the module on Redis and Valkey only
@@ -61,6 +64,7 @@ fn run() -> Result<()> {
         ["fresh"] => fresh::run(None),
         ["fresh", visitor] => fresh::run(Some(visitor)),
         ["memory"] => memory::check(),
+        ["portable"] => portable::check(),
         ["golden"] => steps::golden(),
         ["public"] => public::write(),
         [engine @ ("redis" | "valkey")] => Engines::prepare(Build::Release)?.play(engine),
@@ -68,7 +72,7 @@ fn run() -> Result<()> {
         ["race"] => Engines::prepare(Build::Release)?.race(),
         ["instructions"] => Engines::prepare(Build::Release)?.instructions(),
         ["clicks"] => clicks::write(),
-        ["help"] | [] => {
+        ["help" | "-h" | "--help"] | [] => {
             println!("{HELP}");
             Ok(())
         }

@@ -1,5 +1,5 @@
-//! What the compiler cannot check, looked at by those who can: Miri, the address sanitizer, and a
-//! machine with addresses of 32 bits, where sizes that are small here do not fit.
+//! What the compiler cannot check, looked at by those who can: Miri, the sanitizers of addresses and
+//! threads, and a machine with addresses of 32 bits, where sizes that are small here do not fit.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -15,11 +15,12 @@ const NARROW: &str = "i686-unknown-linux-musl";
 /// The sanitizer wants to be told which machine this is, to leave build scripts alone.
 const WIDE: &str = "x86_64-unknown-linux-gnu";
 
-/// Runs all three.
+/// Runs all of them.
 pub fn check() -> Result<()> {
     run(&[
         Step::new("Miri over the fenced code", miri),
         Step::new("address sanitizer", sanitizer),
+        Step::new("thread sanitizer", threads),
         Step::new("forged snapshots on 32 bits", narrow),
     ])
 }
@@ -44,15 +45,32 @@ fn sanitizer() -> Result<()> {
         .context("`rustup toolchain install nightly` if it is missing")
 }
 
-fn narrow() -> Result<()> {
+/// With a standard library that the sanitizer sees through: in one that it does not, it would take the
+/// locks for nothing, and everything under them for a race.
+fn threads() -> Result<()> {
     let mut command = Command::new("cargo");
-    command.args(["test", "--package", "lately", "--target", NARROW, "--test", "hostile"]);
+    command.args(["+nightly", "test", "-Zbuild-std", "--target", WIDE]);
+    command.args(["--package", "lately", "--test", "threads"]);
+    command.env("RUSTFLAGS", "-Zsanitizer=thread");
+    succeed(apart(&mut command, "threads"))
+        .context("`rustup component add rust-src --toolchain nightly` if it is missing")
+}
+
+fn narrow() -> Result<()> {
+    succeed(&mut on_narrow(&["test", "--package", "lately", "--test", "hostile"])?)
+        .with_context(|| format!("`rustup target add {NARROW}` if it is missing"))
+}
+
+/// A command of cargo, for the twin with 32 bits.
+pub fn on_narrow(arguments: &[&str]) -> Result<Command> {
+    let mut command = Command::new("cargo");
+    command.args(arguments).args(["--target", NARROW]);
     let name = NARROW.to_uppercase().replace('-', "_");
     command.env(format!("CARGO_TARGET_{name}_LINKER"), linker()?);
     let flags = "-Clink-self-contained=yes -Clinker-flavor=ld.lld";
     command.env(format!("CARGO_TARGET_{name}_RUSTFLAGS"), flags);
-    succeed(apart(&mut command, "narrow"))
-        .with_context(|| format!("`rustup target add {NARROW}` if it is missing"))
+    apart(&mut command, "narrow");
+    Ok(command)
 }
 
 /// The linker that comes with Rust: that of this machine lacks the parts for 32 bits.
@@ -67,6 +85,6 @@ fn linker() -> Result<PathBuf> {
 }
 
 /// Built in a folder of its own, so that others need not be built again.
-fn apart<'a>(command: &'a mut Command, name: &str) -> &'a mut Command {
+pub fn apart<'a>(command: &'a mut Command, name: &str) -> &'a mut Command {
     command.env("CARGO_TARGET_DIR", format!("target/{name}"))
 }

@@ -2,7 +2,8 @@
 //!
 //! A change of what is public is a promise made or broken, so it should be seen in review: `cargo xtask
 //! lint` fails until the list is written again. It is made from the source, as `rustfmt` leaves it, of
-//! the modules that are public without any feature; what is behind the feature `internals` is not in it.
+//! the modules that `lib.rs` opens or takes names from. Of the room `raw`, which may change, only the
+//! names are in it, and of what the feature `internals` opens, nothing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,11 +38,11 @@ fn differences(pinned: &str, found: &str) -> String {
 
 fn list() -> Result<String> {
     let library = fs::read_to_string("core/src/lib.rs")?;
-    let rooms = inside(&library);
+    let opened = opened(&library);
     let mut lines = Vec::new();
     for file in files(Path::new("core/src"), ".rs") {
         let name = file.strip_prefix("core/src").unwrap_or(&file).to_path_buf();
-        if !rooms.iter().any(|room| is_in(&name, room)) {
+        if opened.iter().any(|room| is_in(&name, room)) {
             let text = fs::read_to_string(&file)?;
             let items = items(&text).into_iter();
             lines.extend(items.map(|item| format!("{}: {item}\n", name.display())));
@@ -50,10 +51,14 @@ fn list() -> Result<String> {
     Ok(lines.concat())
 }
 
-/// The rooms that the feature opens, as `inside!(...)` lists them.
-fn inside(library: &str) -> Vec<String> {
-    let rooms = library.split("\ninside!(").nth(1).and_then(|rest| rest.split(')').next());
-    rooms.unwrap_or("").split_whitespace().map(str::to_owned).collect()
+/// The modules that are public, or whose names are; and the list of them itself.
+fn opened(library: &str) -> Vec<String> {
+    let word = |line: &str, before: &str| {
+        let rest = line.strip_prefix(before)?;
+        Some(rest.split([':', ';']).next()?.to_owned())
+    };
+    let opened = |line| word(line, "pub mod ").or_else(|| word(line, "pub use "));
+    library.lines().filter_map(opened).chain(["lib".to_owned()]).collect()
 }
 
 fn is_in(file: &Path, room: &str) -> bool {
@@ -67,7 +72,7 @@ fn items(text: &str) -> Vec<String> {
     let mut place = String::new();
     let mut lines = code.lines();
     while let Some(line) = lines.next() {
-        if line.starts_with("impl") || line.starts_with("pub trait ") {
+        if ["impl", "pub trait ", "pub enum "].iter().any(|start| line.starts_with(start)) {
             let whole = line.trim_end_matches('{').trim();
             let name =
                 whole.split(": ").next().filter(|_| line.starts_with("pub")).unwrap_or(whole);
@@ -76,13 +81,15 @@ fn items(text: &str) -> Vec<String> {
             place.clear();
         }
         let in_trait = place.starts_with("pub trait") && line.starts_with("    fn ");
+        let is_variant = place.starts_with("pub enum") && is_variant(line);
         let word = line.trim_start();
-        if !word.starts_with("pub ") && !in_trait {
+        if !word.starts_with("pub ") && !in_trait && !is_variant {
             continue;
         }
         let mut item = word.to_owned();
-        let is_field = item.ends_with(',');
-        while !is_field && !item.contains(['{', ';']) {
+        let is_whole = item.ends_with(',') || is_variant;
+        let ends: &[char] = if word.starts_with("pub use ") { &[';'] } else { &['{', ';'] };
+        while !is_whole && !item.contains(ends) {
             let Some(more) = lines.next() else { break };
             item = format!("{item} {}", more.trim());
         }
@@ -100,13 +107,18 @@ fn items(text: &str) -> Vec<String> {
     items
 }
 
+/// A name alone in its column, as the variants of an enum are.
+fn is_variant(line: &str) -> bool {
+    line.strip_prefix("    ").is_some_and(|name| name.starts_with(char::is_uppercase))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn what_is_public_is_listed_and_nothing_else() {
-        let text = "pub struct A {\n    pub b: u8,\n    c: u8,\n}\n\nimpl A {\n    pub fn d(\n        &self,\n    ) -> u8 {\n        0\n    }\n\n    pub(crate) fn e() {}\n}\n\npub trait F {\n    fn g(&self);\n}\n\npub use h::{I, J};\n#[cfg(test)]\nmod tests { pub fn k() {} }\n";
+        let text = "pub struct A {\n    pub b: u8,\n    c: u8,\n}\n\nimpl A {\n    pub fn d(\n        &self,\n    ) -> u8 {\n        0\n    }\n\n    pub(crate) fn e() {}\n}\n\npub trait F {\n    fn g(&self);\n}\n\npub use h::{\n    I, J,\n};\npub enum L {\n    M,\n    N {\n        o: u8,\n    },\n}\n#[cfg(test)]\nmod tests { pub fn k() {} }\n";
         assert_eq!(
             items(text),
             [
@@ -115,7 +127,10 @@ mod tests {
                 "impl A pub fn d( &self, ) -> u8",
                 "pub trait F",
                 "pub trait F fn g(&self)",
-                "pub use h::{I, J}",
+                "pub use h::{ I, J, }",
+                "pub enum L",
+                "pub enum L M",
+                "pub enum L N",
             ]
         );
     }
@@ -123,7 +138,8 @@ mod tests {
     #[test]
     fn changes_are_told() {
         assert_eq!(differences("a\nb\n", "b\nc\n"), "- a\n+ c\n");
-        assert_eq!(inside("x\ninside!(bits growing);\n"), ["bits", "growing"]);
+        let library = "mod a;\npub mod b;\n    pub mod $c;\npub use d::{E, F};\n";
+        assert_eq!(opened(library), ["b", "d", "lib"]);
         assert!(is_in(Path::new("bits/row.rs"), "bits") && is_in(Path::new("bits.rs"), "bits"));
         assert!(!is_in(Path::new("bitset.rs"), "bits"));
     }

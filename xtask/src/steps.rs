@@ -34,8 +34,8 @@ impl Step {
 pub fn test() -> Result<()> {
     let mut steps = lint_steps();
     steps.push(cargo("tests", &["test", "--workspace", "--features", "lately-cli/redis"]));
-    steps
-        .push(cargo("without servers", &["test", "--package", "lately-cli", "--test", "unshared"]));
+    // The whole workspace, so that the choice of features is the same for all crates but one.
+    steps.push(cargo("without servers", &["test", "--workspace", "--test", "unshared"]));
     let servers = Step::new("module on servers", || Engines::prepare(Build::Checked)?.test());
     steps.push(servers.needing(packages::FOR_SERVERS));
     steps.push(Step::new("click log", clicks::verify));
@@ -73,15 +73,22 @@ fn lint_steps() -> Vec<Step> {
                 "warnings",
             ],
         ),
+        cargo("without std", &["check", "--package", "lately", "--no-default-features"]),
         Step::new("documents", || {
-            let mut command = Command::new("cargo");
-            command.args(["doc", "--workspace", "--no-deps", "--document-private-items"]);
-            command.args(["--features", "lately-cli/redis"]);
-            succeed(command.env("RUSTDOCFLAGS", "-D warnings"))
+            let all = ["--workspace", "--document-private-items", "--features", "lately-cli/redis"];
+            document(&all)?;
+            // As users see it: what is private there must not be linked to.
+            document(&["--package", "lately"])
         }),
         Step::new("house rules", tidy::check),
         Step::new("public list", public::check),
     ]
+}
+
+fn document(arguments: &[&str]) -> Result<()> {
+    let mut command = Command::new("cargo");
+    command.args(["doc", "--no-deps"]).args(arguments).env("RUSTDOCFLAGS", "-D warnings");
+    succeed(&mut command)
 }
 
 fn cargo(name: &'static str, arguments: &'static [&'static str]) -> Step {

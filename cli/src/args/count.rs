@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use lately::{Seed, quantity};
+use lately::Seed;
+use lately::raw::quantity;
 
 use super::counted::{Counted, Watching};
 use super::reading::Reading;

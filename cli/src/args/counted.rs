@@ -3,7 +3,8 @@
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use lately::plan::{Goal, Limit};
-use lately::{ErrorRate, Memory, Span, Window, catalog, quantity};
+use lately::raw::quantity;
+use lately::{ErrorRate, Memory, Span, Window, catalog};
 
 use crate::tolerable;
 use crate::unjudged::Unjudged;
@@ -69,7 +70,7 @@ impl Accuracy {
         }
         let plan = match structure {
             Some(name) => goal.plan_with(catalog::row_named(name)?)?,
-            None => goal.plans()?.swap_remove(0),
+            None => goal.best_plan()?,
         };
         tolerable::check(goal, structure, &plan.promise)
     }

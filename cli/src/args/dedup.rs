@@ -6,7 +6,8 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use lately::catalog::CATALOG;
 use lately::plan::{Goal, Limit};
-use lately::{Builder, ErrorRate, Hashing, Seed, Span, Time, Untyped};
+use lately::raw::Untyped;
+use lately::{Builder, ErrorRate, Hashing, Seed, Span, Time};
 
 use super::reading::moment;
 use super::{Reading, Shared};

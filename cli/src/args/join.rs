@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Args;
-use lately::{ErrorRate, Hashing, Seed, quantity};
+use lately::raw::quantity;
+use lately::{ErrorRate, Hashing, Seed};
 
 use super::counted::Watching;
 use super::reading::Keying;

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use lately::{Clock, Hashing, Horizon, Span, SystemClock, Time, Window};
+use lately::raw::Horizon;
+use lately::{Clock, Hashing, Span, SystemClock, Time, Window};
 
 use crate::input::Files;
 use crate::records::{

@@ -6,7 +6,8 @@ use anyhow::bail;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use lately::plan::Goal;
-use lately::{Builder, Hashing, Seed, Untyped, Window, quantity};
+use lately::raw::{Untyped, quantity};
+use lately::{Builder, Hashing, Seed, Window};
 
 use super::counted::{Accuracy, Watching};
 use super::inspect::Inspect;

@@ -9,12 +9,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use lately::{Clock, Horizon, SystemClock, Time, Untyped};
+use lately::raw::{Horizon, Untyped};
+use lately::{Clock, SystemClock, Time};
 
 use super::Ended;
 use crate::args::{Dedup, Missing};
 use crate::input::{Chunk, Ending, Event, Stream};
-use crate::judge::{Judge, Repeats, Seen};
+use crate::judge::{Judge, Repeats, Seen, Timing};
 use crate::output::{self, Output};
 use crate::printer::{Pace, Printer};
 use crate::progress::Progress;
@@ -159,7 +160,9 @@ impl Session {
         let output = Output::new(recipe.terminator());
         let missing = request.missing.unwrap_or(Missing::Pass);
         let printer = Printer::new(output, request.show(), missing, pace);
-        let judge = Judge::new(seen, request.repeats(), Time::from_millis(note.latest));
+        let timing = if recipe.tells_time() { Timing::Records } else { Timing::Clock };
+        let latest = Time::from_millis(note.latest);
+        let judge = Judge::new(seen, request.repeats(), timing, latest);
         let every = Duration::from_millis(request.checkpoint.millis());
         let due = Instant::now() + every;
         let checkpoints = state.map(|state| Checkpoints { state, note, every, due, saved: 0 });
@@ -179,7 +182,9 @@ impl Session {
             if event.is_none() {
                 self.printer.flush()?;
                 self.judge.settle()?;
-                event = stream.wait(self.checkpoints.as_ref().map(|checkpoints| checkpoints.due));
+                let checkpoint = self.checkpoints.as_ref().map(|checkpoints| checkpoints.due);
+                let wake = [checkpoint, self.judge.expire()].into_iter().flatten().min();
+                event = stream.wait(wake);
             }
             match event {
                 Some(Event::Chunk(chunk)) => {

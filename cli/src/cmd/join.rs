@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use lately::queries::bifocal::{Relation, Sample, join_size};
 use lately::queries::bloomjoin::{Bloomjoin, Candidate, Traffic, verify};
-use lately::{Counter, Hashing, Lately, Memory, Time, codec};
+use lately::raw::codec;
+use lately::{Counter, Hashing, Lately, Memory, Time};
 use serde::Serialize;
 
 use super::Ended;

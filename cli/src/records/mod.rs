@@ -19,7 +19,8 @@ pub(crate) use told::text as moment_text;
 
 use std::fmt;
 
-use lately::{Hashing, Horizon, Time};
+use lately::raw::Horizon;
+use lately::{Hashing, Time};
 
 use crate::input::Chunk;
 
@@ -88,6 +89,14 @@ impl Recipe {
         match &self.format {
             Format::Lines { keys, .. } => keys.len().max(1),
             Format::Csv { keys, .. } => keys.len(),
+        }
+    }
+
+    /// Whether records say when they happened.
+    pub(crate) fn tells_time(&self) -> bool {
+        match &self.format {
+            Format::Lines { time, .. } => time.is_some(),
+            Format::Csv { time, .. } => time.is_some(),
         }
     }
 

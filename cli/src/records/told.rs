@@ -1,7 +1,8 @@
 //! The moments that records tell, as far as they are believed.
 
 use jiff::Timestamp;
-use lately::{Lookout, Time};
+use lately::Time;
+use lately::raw::Lookout;
 
 use super::{Aside, Recipe, Spelling};
 

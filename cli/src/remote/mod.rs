@@ -18,7 +18,7 @@ mod batch;
 mod link;
 
 pub(crate) use address::Address;
-pub(crate) use lately::shards::Shards;
+pub(crate) use lately::raw::Shards;
 
 use std::collections::HashMap;
 use std::time::Duration;

@@ -1,7 +1,8 @@
 //! Why a state does not fit the flags, in words.
 
 use lately::plan::{Goal, Limit};
-use lately::{Blueprint, Builder, ErrorRate, Hashing};
+use lately::raw::Blueprint;
+use lately::{Builder, ErrorRate, Hashing};
 
 use super::{Note, Saved};
 

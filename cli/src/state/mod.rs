@@ -16,7 +16,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use lately::{Untyped, codec};
+use lately::raw::{Untyped, codec};
 
 /// A state file that is ours alone.
 pub(crate) struct State {

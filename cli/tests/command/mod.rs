@@ -28,8 +28,28 @@ pub fn run(command: &mut Command, input: &[u8]) -> Run {
 /// Starts a command with pipes on all sides.
 #[allow(dead_code, reason = "each test is a crate of its own, and not all use everything")]
 pub fn start(command: &mut Command) -> Child {
+    heed_signals();
     let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().expect("the binary starts")
+}
+
+/// Lets signals mean to a command what they usually do. Whoever runs tests in the background of a script
+/// has them ignore SIGINT, and what a process ignores, those it starts ignore too; what it handles, they
+/// do not inherit.
+#[allow(dead_code, reason = "each test is a crate of its own, and not all use everything")]
+pub fn heed_signals() {
+    #[cfg(unix)]
+    {
+        use signal_hook::consts::{SIGINT, SIGTERM};
+        static ONCE: std::sync::Once = std::sync::Once::new();
+        ONCE.call_once(|| {
+            for signal in [SIGINT, SIGTERM] {
+                let always = std::sync::Arc::new(true.into());
+                let end = signal_hook::flag::register_conditional_shutdown;
+                end(signal, 128 + signal, always).expect("a handler");
+            }
+        });
+    }
 }
 
 /// How a run ended.

@@ -5,9 +5,10 @@ use super::given_back::give_back;
 use super::large_pages::ask_for_large_pages;
 use super::lines::LINE_WORDS;
 use super::prefetch::prefetch;
-use std::ops::Range;
-use std::ptr::NonNull;
-use std::slice;
+use alloc::vec::Vec;
+use core::ops::Range;
+use core::ptr::NonNull;
+use core::slice;
 
 /// Bytes in a cache line.
 pub const LINE_BYTES: usize = 64;
@@ -123,8 +124,8 @@ impl<T: Copy + Default> Clone for Aligned<T> {
     }
 }
 
-impl<T: Copy + Default> std::fmt::Debug for Aligned<T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl<T: Copy + Default> core::fmt::Debug for Aligned<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "Aligned({} of {})", self.len, self.memory.len())
     }
 }

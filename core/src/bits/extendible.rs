@@ -17,7 +17,9 @@
 #![allow(unsafe_code)]
 
 use super::aligned::LINE_BYTES;
-use std::ptr;
+use alloc::vec::Vec;
+use alloc::boxed::Box;
+use core::ptr;
 
 /// Words that an array has at most.
 pub const MOST_WORDS: usize = (1 << LENGTH_BITS) - 1;
@@ -158,7 +160,7 @@ impl Extendible {
 
     /// The first hashes of all arrays, in their order.
     pub fn first_hashes(&self) -> impl Iterator<Item = u64> {
-        std::iter::successors(Some(0), |&hash| self.next_hash(hash))
+        core::iter::successors(Some(0), |&hash| self.next_hash(hash))
     }
 
     /// The first hash of the next array, given one of this.
@@ -283,7 +285,7 @@ impl Extendible {
 
     fn take_over(&mut self) {
         if self.next.len() >> self.next_length == 1 {
-            self.table = std::mem::take(&mut self.next);
+            self.table = core::mem::take(&mut self.next);
             self.length = self.next_length;
         }
     }
@@ -342,8 +344,8 @@ impl Clone for Extendible {
     }
 }
 
-impl std::fmt::Debug for Extendible {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl core::fmt::Debug for Extendible {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "Extendible({} arrays of {} words)", self.arrays, self.words)
     }
 }

@@ -18,7 +18,7 @@ pub fn give_back<T: Copy + Default>(memory: &mut [T]) {
 /// A multiple of what any system has for a page.
 const PAGE: usize = 1 << 16;
 
-#[cfg(all(target_os = "linux", not(miri)))]
+#[cfg(all(feature = "std", target_os = "linux", not(miri)))]
 fn let_go(start: *mut u8, bytes: usize) {
     // SAFETY: whole pages of a slice that is borrowed for writing, of integers, for which zeros are
     // as good as what they were. Memory of an allocator is private and belongs to no file, so that
@@ -26,7 +26,7 @@ fn let_go(start: *mut u8, bytes: usize) {
     unsafe { libc::madvise(start.cast(), bytes, libc::MADV_DONTNEED) };
 }
 
-#[cfg(not(all(target_os = "linux", not(miri))))]
+#[cfg(not(all(feature = "std", target_os = "linux", not(miri))))]
 fn let_go(_start: *mut u8, _bytes: usize) {}
 
 #[cfg(test)]

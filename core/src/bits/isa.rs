@@ -17,7 +17,7 @@
 //! [`Scalar`] is the twin that every target has and Miri runs.
 
 use super::planes::Plane;
-use super::row::{NEAR, Row};
+use super::row::{NEAR, Row, STRETCH};
 use super::scalar::Scalar;
 #[cfg(target_arch = "x86_64")]
 use super::x86_64::Avx2;
@@ -58,6 +58,23 @@ pub trait Isa: Copy {
     /// The same for a part of a row with its own masks. The last of them is zero, and its slot counts
     /// as one of those that hold the value.
     fn near_bytes_holding(self, bytes: &[u8; NEAR], masks: &[u8; NEAR], value: u8) -> u64;
+
+    /// The bytes that are `value`.
+    fn bytes_equal(self, bytes: &[u8; STRETCH], value: u8) -> u32;
+
+    /// The bytes that are less than `value`.
+    fn bytes_below(self, bytes: &[u8; STRETCH], value: u8) -> u32;
+
+    /// The bytes whose bits above the lowest one are those of `value`, and all that are zero.
+    fn bytes_beginning(self, bytes: &[u8; STRETCH], value: u8) -> u32;
+
+    /// In bins of 64 slots with so many words each, the highest bits first: moves the slots from
+    /// `first` on up by one, into `free`, whose content is lost, and puts `value` into `first`.
+    fn move_slots_up(self, bins: &mut [u64], bits: usize, first: usize, free: usize, value: u64);
+
+    /// Moves the slots after `free`, whose content is lost, up to `last` down by one, and puts
+    /// `value` into `last`.
+    fn move_slots_down(self, bins: &mut [u64], bits: usize, free: usize, last: usize, value: u64);
 
     /// How many of the numbers are less than `than`.
     fn count_below(self, numbers: &[i16; FEW], than: i16) -> u32;
@@ -145,6 +162,20 @@ mod tests {
                 packed
             );
         }
+        for round in 0..rounds(20_000) {
+            let bytes: [u8; STRETCH] = std::array::from_fn(|_| (draw() >> (round % 8)) as u8 >> (round % 5));
+            let value = (draw() as u8) >> (round % 5);
+            let set = |wanted: &dyn Fn(u8) -> bool| {
+                bytes.iter().rev().fold(0, |set, &byte| set << 1 | u32::from(wanted(byte)))
+            };
+            assert_eq!(isa.bytes_equal(&bytes, value), set(&|byte| byte == value));
+            assert_eq!(isa.bytes_below(&bytes, value), set(&|byte| byte < value));
+            let begins = |byte: u8| {
+                let shift = byte.trailing_zeros() + 1;
+                byte == 0 || u32::from(byte) >> shift == u32::from(value) >> shift
+            };
+            assert_eq!(isa.bytes_beginning(&bytes, value), set(&begins));
+        }
         for _ in 0..rounds(20_000) {
             let block: [u64; 4] = std::array::from_fn(|_| draw() | draw());
             let mask = std::array::from_fn(|_| 1 << (draw() % 64));
@@ -218,6 +249,46 @@ mod tests {
         #[cfg(target_arch = "x86_64")]
         if let Some(isa) = Avx2::detect() {
             agrees(isa);
+        }
+    }
+
+    /// Both directions against a plain list, with every distance and width.
+    fn moves_slots(isa: impl Isa) {
+        const BINS: usize = 12;
+        let read = |bins: &[u64], bits: usize, slot: usize| {
+            let bin = &bins[slot / 64 * bits..][..bits];
+            bin.iter().fold(0, |value, word| value << 1 | word >> (slot % 64) & 1)
+        };
+        for round in 0..rounds(4_000) as u64 {
+            let draw = |stream| crate::hash::remix(round, stream);
+            let bits = 1 + (draw(1) % 16) as usize;
+            let mut bins: Vec<u64> = (0..(bits * BINS) as u64).map(|i| draw(i + 10)).collect();
+            let slots = 64 * BINS;
+            let mut list: Vec<u64> = (0..slots).map(|slot| read(&bins, bits, slot)).collect();
+            let one = (draw(2) % slots as u64) as usize;
+            let near = if round % 3 == 0 { 70 } else { slots as u64 };
+            let other = (one + (draw(3) % near) as usize).min(slots - 1);
+            let value = draw(4) % (1 << bits);
+            if round % 2 == 0 {
+                isa.move_slots_up(&mut bins, bits, one, other, value);
+                list.remove(other);
+                list.insert(one, value);
+            } else {
+                isa.move_slots_down(&mut bins, bits, one, other, value);
+                list.remove(one);
+                list.insert(other, value);
+            }
+            let found: Vec<u64> = (0..slots).map(|slot| read(&bins, bits, slot)).collect();
+            assert_eq!(found, list, "{round}: {bits} bits, {one} {other}");
+        }
+    }
+
+    #[test]
+    fn slots_move_like_items_of_a_list() {
+        moves_slots(Scalar);
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        if let Some(isa) = Avx2::detect() {
+            moves_slots(isa);
         }
     }
 }

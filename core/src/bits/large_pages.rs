@@ -9,8 +9,8 @@
 //! the default. A server that answers others meanwhile does not: see [`LargePages::Left`].
 #![allow(unsafe_code)]
 
-use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use core::ops::Range;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether the large tables of this process ask for large pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,14 +59,14 @@ fn whole_pages(addresses: Range<usize>) -> Range<usize> {
     start..end.max(start)
 }
 
-#[cfg(all(target_os = "linux", not(miri)))]
+#[cfg(all(feature = "std", target_os = "linux", not(miri)))]
 fn advise(start: *mut u8, bytes: usize) {
     // SAFETY: advice changes neither what this memory holds nor who may use it. It lies in a slice
     // that is borrowed for writing.
     unsafe { libc::madvise(start.cast(), bytes, libc::MADV_HUGEPAGE) };
 }
 
-#[cfg(not(all(target_os = "linux", not(miri))))]
+#[cfg(not(all(feature = "std", target_os = "linux", not(miri))))]
 fn advise(_start: *mut u8, _bytes: usize) {}
 
 #[cfg(test)]

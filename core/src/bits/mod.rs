@@ -1,6 +1,7 @@
 //! Bits in words, and the instructions that move them: the only `unsafe` of the library.
 
 mod aligned;
+mod bytes;
 mod extendible;
 mod given_back;
 mod isa;
@@ -12,14 +13,18 @@ mod prefetch;
 mod records;
 pub(crate) mod row;
 mod scalar;
+mod shelf;
 mod sizes;
 mod strings;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 #[cfg(target_arch = "x86_64")]
 mod x86_64_row;
+#[cfg(target_arch = "x86_64")]
+mod x86_64_shelf;
 
 pub use aligned::{Aligned, LINE_BYTES};
+pub(crate) use bytes::{bytes, bytes_mut};
 pub use extendible::{Extendible, MOST_WORDS, prefix, sibling};
 pub(crate) use isa::vectorized;
 pub use isa::{FEW, Isa, Level};
@@ -29,7 +34,7 @@ pub use packed::Packed;
 pub use planes::Plane;
 pub use prefetch::prefetch;
 pub use records::Records;
-pub use row::{NEAR, Row};
+pub use row::{NEAR, Row, STRETCH};
 pub use scalar::Scalar;
 pub use sizes::{size, size_of_parts};
 pub use strings::{

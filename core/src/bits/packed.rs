@@ -4,6 +4,8 @@
 //! with b = 5, integer 12 is bits 60..65: four bits at the top of word 0 and one at the bottom of
 //! word 1.
 
+use alloc::vec::Vec;
+
 use super::prefetch::prefetch;
 
 /// Integers of `width` bits each, 1 to 64.

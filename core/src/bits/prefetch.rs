@@ -8,7 +8,7 @@ pub fn prefetch<T>(slice: &[T], index: usize) {
     let item = slice.as_ptr().wrapping_add(index);
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: SSE is part of every x86-64, and a prefetch of any address is harmless.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(item.cast()) }
     }

@@ -12,6 +12,9 @@ pub type Row = [u8; 64];
 /// Bytes that are compared at once.
 pub const NEAR: usize = 16;
 
+/// Neighbours that are looked at together, wherever they begin.
+pub const STRETCH: usize = 32;
+
 /// The lowest bit of each of eight bytes.
 const LOW_BITS: u64 = u64::MAX / 0xff;
 
@@ -20,7 +23,7 @@ const LOW_BITS: u64 = u64::MAX / 0xff;
 pub(crate) fn keep<I: Isa>(isa: I, row: &mut Row, kept: u64) {
     // All is read before any of it is written, and nothing is read back: a load that spans several
     // stores would wait for them.
-    let words: [u64; 8] = std::array::from_fn(|eight| word(row, 8 * eight));
+    let words: [u64; 8] = core::array::from_fn(|eight| word(row, 8 * eight));
     *row = [0; 64];
     let mut count = 0;
     for (eight, word) in words.into_iter().enumerate() {
@@ -36,7 +39,7 @@ pub(crate) fn keep<I: Isa>(isa: I, row: &mut Row, kept: u64) {
 #[inline(always)]
 pub(crate) fn spread<I: Isa>(isa: I, row: &mut Row, kept: u64) {
     let mut count = 0;
-    let words: [u64; 8] = std::array::from_fn(|eight| {
+    let words: [u64; 8] = core::array::from_fn(|eight| {
         let kept = kept >> (8 * eight) & 0xff;
         let bytes = isa.deposit(kept, LOW_BITS) * 0xff;
         let spread = isa.deposit(word(row, count), bytes);

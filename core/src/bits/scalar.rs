@@ -2,7 +2,8 @@
 
 use super::isa::{FEW, Isa};
 use super::planes::{Plane, all, open};
-use super::row::{NEAR, Row};
+use super::row::{NEAR, Row, STRETCH};
+use super::shelf;
 
 /// Plain Rust; nothing to prove.
 #[derive(Clone, Copy, Debug)]
@@ -100,6 +101,32 @@ impl Isa for Scalar {
     }
 
     #[inline(always)]
+    fn bytes_equal(self, bytes: &[u8; STRETCH], value: u8) -> u32 {
+        wanted(bytes, |byte| byte == value)
+    }
+
+    #[inline(always)]
+    fn bytes_below(self, bytes: &[u8; STRETCH], value: u8) -> u32 {
+        wanted(bytes, |byte| byte < value)
+    }
+
+    #[inline(always)]
+    fn bytes_beginning(self, bytes: &[u8; STRETCH], value: u8) -> u32 {
+        // The lowest one and the zeros below it do not count.
+        wanted(bytes, |byte| (byte ^ value) & !(byte ^ byte.wrapping_sub(1)) == 0)
+    }
+
+    #[inline]
+    fn move_slots_up(self, bins: &mut [u64], bits: usize, first: usize, free: usize, value: u64) {
+        shelf::move_up(bins, bits, first, free, value);
+    }
+
+    #[inline]
+    fn move_slots_down(self, bins: &mut [u64], bits: usize, free: usize, last: usize, value: u64) {
+        shelf::move_down(bins, bits, free, last, value);
+    }
+
+    #[inline(always)]
     fn count_below(self, numbers: &[i16; FEW], than: i16) -> u32 {
         numbers.iter().map(|&number| u32::from(number < than)).sum()
     }
@@ -109,6 +136,11 @@ impl Isa for Scalar {
         // No early exit: four words cost less than one mispredicted branch.
         block.iter().zip(mask).fold(0, |missing, (word, bits)| missing | (!word & bits)) == 0
     }
+}
+
+#[inline(always)]
+fn wanted(bytes: &[u8; STRETCH], wanted: impl Fn(u8) -> bool) -> u32 {
+    bytes.iter().rev().fold(0, |set, &byte| set << 1 | u32::from(wanted(byte)))
 }
 
 #[inline(always)]

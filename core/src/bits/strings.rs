@@ -3,6 +3,8 @@
 //! Bits are numbered from the lowest of the first word on, like in [`Packed`](super::Packed). With
 //! two words, bits 60..70 are the four highest of the first and the six lowest of the second.
 
+use alloc::vec::Vec;
+
 /// The `count` bits from `position` on, at most 64.
 ///
 /// # Panics

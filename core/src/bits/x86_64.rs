@@ -3,10 +3,25 @@
 
 use super::isa::{FEW, Isa};
 use super::planes::Plane;
-use super::row::{NEAR, Row};
+use super::row::{NEAR, Row, STRETCH};
 use super::scalar::Scalar;
-use super::x86_64_row::{bytes_holding, near_bytes_holding, open_byte};
-use std::arch::x86_64::*;
+use super::x86_64_row::{
+    bytes_beginning, bytes_below, bytes_equal, bytes_holding, near_bytes_holding, open_byte,
+};
+use super::x86_64_shelf as shelf;
+use core::arch::x86_64::*;
+
+/// Whether the CPU has a feature: without the standard library, whether every CPU that this is compiled
+/// for has.
+macro_rules! has {
+    ($feature:tt) => {{
+        #[cfg(feature = "std")]
+        let has = is_x86_feature_detected!($feature);
+        #[cfg(not(feature = "std"))]
+        let has = cfg!(target_feature = $feature);
+        has
+    }};
+}
 
 /// Holding one proves that this CPU has AVX2, BMI1, BMI2, LZCNT and POPCNT.
 #[derive(Clone, Copy, Debug)]
@@ -15,11 +30,7 @@ pub struct Avx2(());
 impl Avx2 {
     /// Asks the CPU.
     pub fn detect() -> Option<Self> {
-        let found = is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("lzcnt")
-            && is_x86_feature_detected!("popcnt");
+        let found = has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt");
         found.then_some(Self(()))
     }
 }
@@ -100,6 +111,42 @@ impl Isa for Avx2 {
     fn near_bytes_holding(self, bytes: &[u8; NEAR], masks: &[u8; NEAR], value: u8) -> u64 {
         // SAFETY: `self` exists only if AVX2 was detected.
         unsafe { near_bytes_holding(bytes, masks, value) }
+    }
+
+    #[inline(always)]
+    fn bytes_equal(self, bytes: &[u8; STRETCH], value: u8) -> u32 {
+        // SAFETY: `self` exists only if AVX2 was detected.
+        unsafe { bytes_equal(bytes, value) }
+    }
+
+    #[inline(always)]
+    fn bytes_below(self, bytes: &[u8; STRETCH], value: u8) -> u32 {
+        // SAFETY: `self` exists only if AVX2 was detected.
+        unsafe { bytes_below(bytes, value) }
+    }
+
+    #[inline(always)]
+    fn bytes_beginning(self, bytes: &[u8; STRETCH], value: u8) -> u32 {
+        // SAFETY: `self` exists only if AVX2 was detected.
+        unsafe { bytes_beginning(bytes, value) }
+    }
+
+    #[inline(always)]
+    fn move_slots_up(self, bins: &mut [u64], bits: usize, first: usize, free: usize, value: u64) {
+        if bits < LANES {
+            return Scalar.move_slots_up(bins, bits, first, free, value);
+        }
+        // SAFETY: `self` exists only if AVX2 was detected.
+        unsafe { shelf::move_up(bins, bits, first, free, value) }
+    }
+
+    #[inline(always)]
+    fn move_slots_down(self, bins: &mut [u64], bits: usize, free: usize, last: usize, value: u64) {
+        if bits < LANES {
+            return Scalar.move_slots_down(bins, bits, free, last, value);
+        }
+        // SAFETY: `self` exists only if AVX2 was detected.
+        unsafe { shelf::move_down(bins, bits, free, last, value) }
     }
 
     #[inline(always)]

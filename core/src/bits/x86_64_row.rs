@@ -1,8 +1,8 @@
 //! A row of bytes in AVX2.
 #![allow(unsafe_code)]
 
-use super::row::{NEAR, Row};
-use std::arch::x86_64::*;
+use super::row::{NEAR, Row, STRETCH};
+use core::arch::x86_64::*;
 
 /// Slots in half a row.
 const HALF: usize = 32;
@@ -67,6 +67,38 @@ static ALL_BUT_LAST: [u8; NEAR] = {
     bytes[NEAR - 1] = 0x80;
     bytes
 };
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn bytes_equal(bytes: &[u8; STRETCH], value: u8) -> u32 {
+    let equal = _mm256_cmpeq_epi8(load_stretch(bytes), _mm256_set1_epi8(value as i8));
+    _mm256_movemask_epi8(equal) as u32
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn bytes_below(bytes: &[u8; STRETCH], value: u8) -> u32 {
+    // Those that are not the larger of both.
+    let (bytes, value) = (load_stretch(bytes), _mm256_set1_epi8(value as i8));
+    let not_below = _mm256_cmpeq_epi8(_mm256_max_epu8(bytes, value), bytes);
+    !_mm256_movemask_epi8(not_below) as u32
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn bytes_beginning(bytes: &[u8; STRETCH], value: u8) -> u32 {
+    let (bytes, value) = (load_stretch(bytes), _mm256_set1_epi8(value as i8));
+    let end = _mm256_xor_si256(bytes, _mm256_sub_epi8(bytes, _mm256_set1_epi8(1)));
+    let differing = _mm256_andnot_si256(end, _mm256_xor_si256(bytes, value));
+    _mm256_movemask_epi8(_mm256_cmpeq_epi8(differing, _mm256_setzero_si256())) as u32
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_stretch(bytes: &[u8; STRETCH]) -> __m256i {
+    // SAFETY: 32 readable bytes; the load may be unaligned.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+}
 
 /// Half a row from `at` on.
 #[inline]

@@ -1,5 +1,7 @@
 //! Snapshots of the parts of one filter, one after the other, behind a header of their own.
 
+use alloc::vec::Vec;
+
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{CHECKSUM_BYTES, Reader, Writer, snapshot_of};

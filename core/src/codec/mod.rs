@@ -13,6 +13,9 @@ pub use bundle::Bundle;
 pub use read::Reader;
 pub use write::Writer;
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::catalog;

@@ -1,6 +1,8 @@
 //! Reading: every field is checked against what is left before anything is allocated, and a
 //! failure names the field.
 
+use alloc::vec::Vec;
+
 use crate::error::Error;
 
 /// Reads fields from bytes that nobody vouches for.

@@ -1,5 +1,7 @@
 //! Writing: fixed-width little-endian fields, one after another.
 
+use alloc::vec::Vec;
+
 /// Collects the bytes of a snapshot.
 #[derive(Debug, Default)]
 pub struct Writer {

@@ -21,7 +21,7 @@
 use super::Shape;
 use super::backyard::Exile;
 use super::head::{Bucket, FIRST_MASK, Head, Run, View};
-use crate::bits::{Isa, NEAR, Records, Row, planes, prefetch, row};
+use crate::bits::{Isa, NEAR, Records, Row, Scalar, planes, prefetch, row};
 
 /// Slots in a bin: one per bit of a word.
 pub(super) const SLOTS: u32 = u64::BITS;
@@ -186,11 +186,25 @@ impl<B: AsRef<[u8]>> Bin<'_, B> {
         run.reaches(self.candidates(isa, run, remainder)) & run.occupied
     }
 
-    /// True if the lowest candidate has the whole remainder for certain.
+    /// The slot of the lowest candidate of a run; none if it is the one that counts unseen.
     #[inline(always)]
-    pub(super) fn proves(&self, candidates: u64) -> bool {
-        let last = 1 << (NEAR - 1);
-        self.layout.remainder_planes() == 0 && candidates != last
+    pub(super) fn nearest(run: Run, candidates: u64) -> u64 {
+        let nearest = candidates & candidates.wrapping_neg();
+        (nearest & !(1 << (NEAR - 1))).unbounded_shl(run.first)
+    }
+
+    /// True if the row has all of a remainder.
+    #[inline(always)]
+    pub(super) fn row_proves(&self) -> bool {
+        self.layout.remainder_planes() == 0
+    }
+
+    /// True if a slot whose byte in the row agrees with a remainder has all of it. Few planes tell, so
+    /// that plain words will do.
+    #[inline(always)]
+    pub(super) fn planes_prove(&self, slot: u64, remainder: u64) -> bool {
+        let planes = &self.planes()[..self.layout.remainder_planes()];
+        planes::holding(Scalar, planes, remainder.unbounded_shr(ROW_BITS as u32)) & slot != 0
     }
 
     /// Of the slots of a run, the one with this remainder; at most one has it.
@@ -315,7 +329,7 @@ impl Bin<'_, &mut [u8]> {
     pub(super) fn take_last<I: Isa>(&mut self, isa: I, head: &mut Head) -> Exile {
         let (slot, bucket) = head.take_last();
         let byte = &mut self.row_mut()[slot.trailing_zeros() as usize % SLOTS as usize];
-        let mut value = u64::from(std::mem::take(byte));
+        let mut value = u64::from(core::mem::take(byte));
         self.change_planes(
             #[inline(always)]
             |planes| {
@@ -373,16 +387,10 @@ impl Bin<'_, &mut [u8]> {
     #[inline(always)]
     fn change_planes(&mut self, change: impl FnOnce(&mut [planes::Plane])) {
         match self.layout.plane_count {
-            1 => change(self.last_planes::<8>()),
-            4 => change(self.last_planes::<32>()),
+            1 => change(planes::of_mut(self.bytes.last_chunk_mut::<8>().unwrap())),
+            4 => change(planes::of_mut(self.bytes.last_chunk_mut::<32>().unwrap())),
             _ => change(self.planes_mut()),
         }
-    }
-
-    /// The planes in so many bytes, if that is all of them.
-    #[inline(always)]
-    fn last_planes<const BYTES: usize>(&mut self) -> &mut [planes::Plane] {
-        planes::of_mut(self.bytes.last_chunk_mut::<BYTES>().unwrap())
     }
 
     #[inline(always)]

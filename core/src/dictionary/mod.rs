@@ -27,6 +27,8 @@ pub mod work;
 
 pub use store::{Dictionary, Fault, Repeat, Seen, Stats, Tags};
 
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::bits::{Aligned, size};
 use crate::hash::reduce;
 use bins::{SLOTS, THRESHOLD_BITS};
@@ -106,12 +108,14 @@ impl Shape {
                 if bins > f64::from(u32::MAX) {
                     continue;
                 }
-                let shape = Self { bins: bins as usize, sheds: sheds(population, bins), ..shape };
-                if shape.is_valid()
-                    && best.is_none_or(|best| shape.heap_bytes() < best.heap_bytes())
-                {
-                    best = Some(shape);
-                }
+                let is_better = |shape: &Self| {
+                    shape.is_valid()
+                        && best.is_none_or(|best| shape.heap_bytes() < best.heap_bytes())
+                };
+                // Sheds take a while to count, and most shapes are too large without.
+                let shape = Some(Self { bins: bins as usize, ..shape }).filter(is_better);
+                let shape = shape.map(|shape| Self { sheds: sheds(population, bins), ..shape });
+                best = shape.filter(is_better).or(best);
             }
         }
         best
@@ -216,7 +220,12 @@ pub fn surplus_per_bin(entries: f64, before_sweep: f64) -> f64 {
         let (mut chance, mut surplus) = ((-mean).exp(), 0.0);
         for count in 1..4 * SLOTS {
             chance *= mean / f64::from(count);
+            let before = surplus;
             surplus += chance * (f64::from(count) - room).max(0.0);
+            // From here on every term is smaller than this one, which changed nothing.
+            if surplus == before && f64::from(count) > mean.max(room + 1.0) {
+                break;
+            }
         }
         surplus
     };

@@ -1,5 +1,7 @@
 //! The dictionary in a snapshot, and the check that bytes are a dictionary.
 
+use alloc::vec::Vec;
+
 use super::backyard::Exile;
 use super::bins::NOBODY;
 use super::overflow::REGIONS;

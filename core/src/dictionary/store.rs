@@ -1,7 +1,9 @@
 //! The dictionary itself: both levels, and the way between them.
 
+use alloc::vec::Vec;
+
 use super::backyard::{Backyard, Exile};
-use super::bins::{Bins, FRONT, NOBODY};
+use super::bins::{Bin, Bins, FRONT, NOBODY};
 use super::overflow::REGIONS;
 use super::work::{Part, Uncounted, Work};
 use super::{Cut, Place, Shape};
@@ -183,24 +185,36 @@ impl Dictionary {
 
     /// Whether a place is stored, if the few bytes of its bucket tell; they mostly do.
     ///
-    /// `None` asks for [`Dictionary::find`], which the caller should keep out of the way.
+    /// Otherwise the slot that probably holds it, if any: [`Dictionary::holds`] says whether it does,
+    /// and if it does not, [`Dictionary::find`] whether another does. Both should be kept out of the
+    /// way.
     #[inline(always)]
-    pub fn glance<I: Isa>(&self, isa: I, place: Place) -> Option<bool> {
-        let bin = self.bins.front(place.bin)?;
+    pub fn glance<I: Isa>(&self, isa: I, place: Place) -> Result<bool, u64> {
+        let Some(bin) = self.bins.front(place.bin) else { return Err(0) };
         bin.prefetch_row();
         let view = bin.view(place.bucket);
         let run = view.run(isa);
         let candidates = bin.candidates(isa, run, place.remainder);
         let (reached, overflows) = (run.reaches(candidates), view.overflows());
         if !reached && !overflows {
-            return Some(false);
+            return Ok(false);
         }
         // An empty bucket looked at the next one's run. It learns that only here, because every step
         // before the branch is one that all lookups wait for.
         match reached && run.occupied {
-            true => bin.proves(candidates).then_some(true),
-            false => (!overflows).then_some(false),
+            true => match Bin::<&[u8]>::nearest(run, candidates) {
+                slot if slot != 0 && bin.row_proves() => Ok(true),
+                slot => Err(slot),
+            },
+            false if overflows => Err(0),
+            false => Ok(false),
         }
+    }
+
+    /// True if the slot that a [glance](Dictionary::glance) found holds a place.
+    #[inline(always)]
+    pub fn holds(&self, place: Place, slot: u64) -> bool {
+        self.bins.get(place.bin).planes_prove(slot, place.remainder)
     }
 
     /// Looks a place up and makes sure that it is stored, in one pass.
@@ -359,7 +373,7 @@ impl Dictionary {
 /// The single slots of a set.
 #[inline(always)]
 pub(super) fn slots(mut set: u64) -> impl Iterator<Item = u64> {
-    std::iter::from_fn(move || {
+    core::iter::from_fn(move || {
         let slot = set & set.wrapping_neg();
         set ^= slot;
         (slot != 0).then_some(slot)

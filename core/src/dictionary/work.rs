@@ -1,5 +1,7 @@
 //! Counting the memory that an operation looks at.
 
+use alloc::vec::Vec;
+
 use crate::bits::LINE_BYTES;
 
 /// The two levels of a dictionary; each begins on a cache line of its own.

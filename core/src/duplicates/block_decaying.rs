@@ -12,13 +12,20 @@
 //! `ceil(sqrt(M ln 2 / w))`. Inside the window nothing is forgotten. Not guaranteed: a bounded
 //! worst case; once per round all counters are lowered.
 
+use alloc::vec::Vec;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use super::detector::{payload_bits, read_cells, read_window, window_and_memory};
 use super::law::Stream;
 use crate::bits::{Packed, size};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
-use crate::filter::{Filter, Membership, Mistakes, Promise};
+use crate::filter::{Filter, Membership};
+use crate::promise::{Mistakes, Promise};
 use crate::hash::{Seed, reduce, remix};
 use crate::plan::Goal;
 use crate::sample::{PLACES, share};

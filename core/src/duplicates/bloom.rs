@@ -4,13 +4,18 @@
 //! fewer bits for the same error. The errors are one-sided, so a queue of these forgets nothing
 //! inside its window.
 
+use alloc::vec::Vec;
+use alloc::string::{String, ToString};
+
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use super::detector::{Identity, Subfilter};
 use super::law::{Crowd, Stream};
 use super::random::Random;
 use crate::bits::Packed;
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
-use crate::filter::Mistakes;
+use crate::promise::Mistakes;
 use crate::hash::{reduce, remix};
 use crate::probability::poisson_nodes;
 use crate::sample::share;

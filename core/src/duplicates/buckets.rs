@@ -6,8 +6,12 @@
 //! k = 2, renewing, and keys `a b c` that all chose one row: `a`, `ab`, then `bc`: `c` pushed `a`
 //! out. Had `a` come again before `c`, the row would be `ba`, and then `ac`.
 
-use std::fmt::Debug;
+use alloc::vec::Vec;
+use alloc::string::{String, ToString};
+use core::fmt::Debug;
 
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use super::chain::{CellLaw, Chain};
 use super::detector::{Detector, Identity, Subfilter};
 use super::law::{Crowd, Stream};
@@ -15,7 +19,7 @@ use super::random::Random;
 use crate::bits::Packed;
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
-use crate::filter::Mistakes;
+use crate::promise::Mistakes;
 use crate::hash::reduce;
 use crate::sample::spread;
 

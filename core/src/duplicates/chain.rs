@@ -12,8 +12,12 @@
 //! has `K` rivals, a Poisson number around `G / N`, and small `G / N` makes cells differ so much
 //! that the mean over `K` is not the law at the mean; so we take the mean of laws.
 
+use alloc::vec::Vec;
+
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use super::law::{Crowd, Stream};
-use crate::filter::Mistakes;
+use crate::promise::Mistakes;
 use crate::probability::{poisson_mean, poisson_nodes, poisson_tails};
 
 /// What arrivals do to a fingerprint.
@@ -198,7 +202,8 @@ impl Chain {
             let present = self.presence_of(&states);
             presence.push(present);
             waiting *= 1.0 - own;
-            if presence.len() >= least && waiting * (present - end).abs() < NEGLIGIBLE {
+            let matters = waiting * (present - end).abs() >= NEGLIGIBLE;
+            if presence.len() >= least && !matters {
                 return presence;
             }
             states = step(&self.rival, &states);
@@ -234,7 +239,14 @@ impl Chain {
             equation[state] -= 1.0;
         }
         equations[self.empty] = vec![1.0; count + 1];
-        solve(equations)
+        let settled = solve(equations);
+        if settled.iter().all(|chance| chance.is_finite()) {
+            return settled;
+        }
+        // Where rivals are so few that they change nothing any more, it depends on where one starts.
+        let mut empty = vec![0.0; count];
+        empty[self.empty] = 1.0;
+        self.follow(empty, |states| step(&self.rival, states))
     }
 
     /// The states just after the key came, when it comes before the next rival with chance `own`,
@@ -343,6 +355,21 @@ mod tests {
             let expected = (1.0 - q) * (1.0 - kept);
             assert!((errors.false_negatives - expected).abs() < 1e-4, "{errors:?} {expected}");
         }
+    }
+
+    /// Where the only rival of a key is the one that is stored, arrivals change nothing, and no equation
+    /// says where that ends.
+    #[test]
+    fn a_chain_that_stands_still_has_an_end() {
+        let chain = Chain {
+            stored: vec![false, true, false],
+            empty: 0,
+            rival: vec![(0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0)],
+            itself: vec![(0, 1, 1.0), (1, 1, 1.0), (2, 1, 1.0)],
+        };
+        assert_eq!(chain.settled(), [1.0, 0.0, 0.0]);
+        let errors = long_run(&chain, Stream::new(1000, Some(1200)), 0.3);
+        assert!(errors.false_negatives.abs() < 1e-9, "{errors:?}");
     }
 
     /// With few rivals per cell, what is older than the window is often still there: 0.2518 for the

@@ -9,13 +9,20 @@
 //! full, or when a repeat must not refresh its key), so hashes take the `2^h - 1` values above it.
 //! What is not guaranteed: speed. Every operation reads the whole ring.
 
+use alloc::vec::Vec;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use super::detector::read_window;
 use super::law::Stream;
 use crate::bits::{Packed, size};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
-use crate::filter::{Filter, Membership, Mistakes, Promise};
+use crate::filter::{Filter, Membership};
+use crate::promise::{Mistakes, Promise};
 use crate::hash::{Seed, reduce};
 use crate::plan::{Goal, Limit};
 use crate::window::{Slack, Time, Window};

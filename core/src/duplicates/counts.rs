@@ -2,9 +2,11 @@
 
 mod hashed;
 mod quotient;
+mod whole;
 
 pub use hashed::HashCounts;
 pub use quotient::QuotientCounts;
+pub use whole::WholeHashes;
 
 /// How far what lies at these places, in their order and each as soon after its own as there is room,
 /// reaches beyond the last slot, and so into the first. Each is a place and a length; all have room.
@@ -22,8 +24,8 @@ mod tests {
     use super::super::short_hash::Counts;
     use crate::hash::{reduce, remix};
 
-    /// A window of random, clustered and constant hashes, against a map: after every step the hash
-    /// that came, the one that left and a random one are known exactly when they should be.
+    /// A window of random, clustered and constant hashes, one or several at a time, against a map: after
+    /// every step the hash that came, the one that left and a random one count as they should.
     pub fn agrees_with_a_plain_map<C: Counts>(lengths: &[u32]) {
         for &bits in lengths {
             for window in [1u64, 2, 3, 20, 300] {
@@ -38,53 +40,63 @@ mod tests {
                 for (number, stream) in streams.iter().enumerate() {
                     let mut counts = C::new(window, bits);
                     let mut plain: HashMap<u64, u64> = HashMap::new();
-                    let mut ring = VecDeque::new();
+                    let mut ring: VecDeque<(u64, u64)> = VecDeque::new();
+                    let mut held = 0;
                     for step in 0..6 * window + 500 {
                         let label =
                             format!("{bits} bits, window {window}, stream {number}, {step}");
                         let came = 1 + stream(step);
+                        let many = step % 5 == 4;
+                        let times = if many { remix(step, 5) % (window + 1) } else { 1 };
                         let mut left = came;
-                        if ring.len() as u64 == window {
-                            left = ring.pop_front().unwrap();
-                            counts.take(left);
-                            let copies = plain.get_mut(&left).unwrap();
-                            *copies -= 1;
-                            if *copies == 0 {
-                                plain.remove(&left);
+                        while held + times > window {
+                            let (oldest, all) = ring.pop_front().unwrap();
+                            let leaving = all.min(held + times - window);
+                            (left, held) = (oldest, held - leaving);
+                            counts.take(left, leaving);
+                            take(&mut plain, left, leaving);
+                            if leaving < all {
+                                ring.push_front((left, all - leaving));
                             }
                         }
-                        counts.add(came);
-                        *plain.entry(came).or_default() += 1;
-                        ring.push_back(came);
+                        counts.add(came, times);
+                        if times > 0 {
+                            *plain.entry(came).or_default() += times;
+                            ring.push_back((came, times));
+                            held += times;
+                        }
                         for asked in [came, left, 1 + reduce(remix(step, 9), values).0] {
-                            assert_eq!(
-                                counts.contains(asked),
-                                plain.contains_key(&asked),
-                                "{label}"
-                            );
+                            let copies = plain.get(&asked).copied().unwrap_or(0);
+                            assert_eq!(counts.copies(asked), copies, "{label}");
                         }
                         assert_eq!(counts.distinct(), plain.len() as u64, "{label}");
                     }
                     // Those made at once are the same, and stay so.
-                    let mut made = C::of(window, bits, ring.iter().copied().collect());
-                    while let Some(left) = ring.pop_front() {
+                    let all = ring.iter().flat_map(|&(short, times)| {
+                        std::iter::repeat_n(short, times as usize)
+                    });
+                    let mut made = C::of(window, bits, all.collect());
+                    while let Some((left, times)) = ring.pop_front() {
                         assert_eq!(made.distinct(), plain.len() as u64);
-                        for asked in ring.iter().copied().take(5).chain([left]) {
-                            assert!(made.contains(asked), "{bits} bits, window {window}");
+                        let some = ring.iter().map(|&(short, _)| short).take(5).chain([left]);
+                        for asked in some.chain((0..20).map(|i| 1 + reduce(remix(i, 10), values).0)) {
+                            let copies = plain.get(&asked).copied().unwrap_or(0);
+                            assert_eq!(made.copies(asked), copies, "{bits} bits, window {window}");
                         }
-                        for asked in (0..20).map(|i| 1 + reduce(remix(i, 10), values).0) {
-                            assert_eq!(made.contains(asked), plain.contains_key(&asked));
-                        }
-                        made.take(left);
-                        let copies = plain.get_mut(&left).unwrap();
-                        *copies -= 1;
-                        if *copies == 0 {
-                            plain.remove(&left);
-                        }
+                        made.take(left, times);
+                        take(&mut plain, left, times);
                     }
                     assert_eq!(made.distinct(), 0);
                 }
             }
+        }
+    }
+
+    fn take(plain: &mut HashMap<u64, u64>, short: u64, times: u64) {
+        let copies = plain.get_mut(&short).unwrap();
+        *copies -= times;
+        if *copies == 0 {
+            plain.remove(&short);
         }
     }
 }

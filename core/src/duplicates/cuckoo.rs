@@ -14,13 +14,18 @@
 //! cells that few keys choose are never pushed; ours looks for room first, moves only if there is
 //! some, and else drops the first, which is evenly anyone.
 
+use alloc::vec::Vec;
+use alloc::string::{String, ToString};
+
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use super::detector::{Detector, Identity, Subfilter};
 use super::law::{Crowd, Stream};
 use super::random::Random;
 use crate::bits::Packed;
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
-use crate::filter::Mistakes;
+use crate::promise::Mistakes;
 use crate::hash::{reduce, remix};
 use crate::probability::{mean_decay, poisson_nodes};
 use crate::sample::spread;

@@ -5,7 +5,10 @@
 //! [`Queuing`](super::Queuing) gives each of its subfilters a part. So a queue of ten filters costs
 //! no more overhead than one.
 
-use std::fmt::Debug;
+use alloc::vec::Vec;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+use core::fmt::Debug;
 
 use super::law::{Crowd, Stream};
 use super::random::Random;
@@ -13,7 +16,8 @@ use crate::bits::{Packed, size};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
-use crate::filter::{Filter, Membership, Mistakes, Promise};
+use crate::filter::{Filter, Membership};
+use crate::promise::{Mistakes, Promise};
 use crate::hash::Seed;
 use crate::plan::{Goal, Limit};
 use crate::sample::PLACES;

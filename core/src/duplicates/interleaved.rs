@@ -12,13 +12,18 @@
 //! be reported. Not guaranteed: a bounded worst case. At each turn a block of every place is
 //! emptied, in time linear in w.
 
+use alloc::{boxed::Box, string::String, string::ToString, vec::Vec};
+
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use super::detector::read_window;
 use super::law::{Stream, queued};
 use crate::bits::{Isa, LINE_WORDS, Level, Lines, prefetch, size_of_parts, vectorized};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
-use crate::filter::{BATCH, Filter, Membership, Mistakes, Promise};
+use crate::filter::{BATCH, Filter, Membership};
+use crate::promise::{Mistakes, Promise};
 use crate::hash::{Seed, reduce, remix};
 use crate::plan::{Goal, Limit};
 use crate::probability::least;
@@ -187,7 +192,7 @@ impl Interleaved {
         let (place, _) = reduce(hash, self.parameters.places);
         // The high bits chose the place; the lanes need 40 bits that do not depend on them.
         let bits = remix(hash, 0);
-        let mask = std::array::from_fn(|word| {
+        let mask = core::array::from_fn(|word| {
             let (low, high) = (bits >> (10 * word), bits >> (10 * word + 5));
             1 << (low & 31) | (1 << 32) << (high & 31)
         });

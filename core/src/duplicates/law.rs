@@ -23,7 +23,11 @@
 //!
 //! where `u_j` is the chance that an older subfilter, which may hold an earlier copy, says "new".
 
-use crate::filter::Mistakes;
+use alloc::vec::Vec;
+
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
+use crate::promise::Mistakes;
 
 /// The stream for which an error is predicted.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -54,7 +54,7 @@ pub use bloom::PlainBloom;
 pub use buckets::{Buckets, Fingerprints, Update};
 pub use chain::{CellLaw, Chain};
 pub use compact_short_hash::{CompactShortHash, CompactShortHashParameters};
-pub use counts::{HashCounts, QuotientCounts};
+pub use counts::{HashCounts, QuotientCounts, WholeHashes};
 pub use cuckoo::Cuckoo;
 pub use detector::{Alone, AloneParameters, Detector, Identity, Subfilter};
 pub use interleaved::{Interleaved, InterleavedParameters};
@@ -62,7 +62,7 @@ pub use queuing::{Queuing, QueuingParameters, Rotation};
 pub use quotient_table::{Even, QuotientTable};
 pub use random::Random;
 pub use short_hash::{
-    Counts, ExactWindow, QuotientShortHash, Ring, RingParameters, ShortHash, Whole,
+    Counts, ExactWindow, QuotientShortHash, Ring, RingParameters, ShortHash,
     published_hash_bits,
 };
 pub use stable_bloom::StableBloom;

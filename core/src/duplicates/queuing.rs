@@ -11,6 +11,12 @@
 //! ([`Rotation`]), and L is computed from the error law, not asked of the user. Not guaranteed:
 //! a bounded worst case. Every c-th insertion empties a subfilter, in time linear in its size.
 
+use alloc::vec::Vec;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use super::detector::{
     Subfilter, payload_bits, promise_of_long_run, read_cells, read_window, window_and_memory,
 };
@@ -20,7 +26,8 @@ use crate::bits::{Packed, size_of_parts};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
-use crate::filter::{Filter, Membership, Mistakes, Promise};
+use crate::filter::{Filter, Membership};
+use crate::promise::{Mistakes, Promise};
 use crate::hash::Seed;
 use crate::plan::Goal;
 use crate::sample::{FEWEST_PLACES, PLACES};

@@ -8,6 +8,9 @@
 //! behaves as a window whose end is blurred by how keys spread over rows. What is not guaranteed:
 //! that a key is remembered, or forgotten, at any given distance.
 
+use alloc::vec::Vec;
+use alloc::string::{String, ToString};
+
 use super::buckets::{Buckets, Fingerprints, Update};
 use super::detector::Identity;
 use crate::codec::{Reader, Writer};

@@ -5,6 +5,10 @@
 //! the ring with its number of copies, so that nothing is scanned. With w = 3 and the stream
 //! `a b a c`: the ring is `b a c`, and the dictionary has each once, because the first `a` left.
 //! A false positive is a collision with one of w hashes; nothing is forgotten, nothing kept longer.
+//! Since copies are counted anyway, it also tells how often a key is in the window, and how many
+//! different ones are: both exact but for collisions, so a count is never too low, and the number of different keys never too high. This is what
+//! Assaf, Ben Basat, Einziger and Friedman call SWAMP (*Pay for a Sliding Bloom Filter and Get Counting,
+//! Distinct Elements, and Entropy for Free*, INFOCOM 2018).
 //!
 //! Géraud-Stewart, Lombard-Platet and Naccache, section 3. Three rows differ in their dictionary:
 //!
@@ -19,26 +23,32 @@
 //!
 //! A snapshot holds the ring alone; the dictionary is built again from it.
 
-use super::counts::{HashCounts, QuotientCounts};
-use super::detector::{read_cells, read_window};
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
+use super::counts::{HashCounts, QuotientCounts, WholeHashes};
+use super::detector::read_window;
 use super::law::Stream;
-use crate::bits::{Packed, size};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
-use crate::filter::{Filter, Membership, Mistakes, Promise};
+use crate::filter::{Counting, Filter, Membership};
+use crate::promise::{Mistakes, Promise};
 use crate::hash::{Seed, reduce};
+use crate::latest::Latest;
 use crate::plan::{Goal, Limit};
 use crate::window::{Slack, Time, Window};
-use std::fmt::Debug;
-use std::marker::PhantomData;
+use alloc::vec::Vec;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+use core::fmt::Debug;
+use core::marker::PhantomData;
 
 /// The short hash filter of the paper.
 pub type ShortHash = Ring<HashCounts>;
 /// The short hash filter on a quotient table.
 pub type QuotientShortHash = Ring<QuotientCounts>;
 /// The window that stores hashes whole.
-pub type ExactWindow = Ring<Whole>;
+pub type ExactWindow = Ring<WholeHashes>;
 
 /// How many copies of each short hash are in the ring.
 pub trait Counts: Debug + Clone + Send + Sync + 'static {
@@ -49,7 +59,7 @@ pub trait Counts: Debug + Clone + Send + Sync + 'static {
     /// What it is good at.
     const STRENGTH: &'static str;
     /// Hash lengths to choose from: remainder bits for a quotient table, all bits for a map.
-    const BITS: std::ops::RangeInclusive<u32>;
+    const BITS: core::ops::RangeInclusive<u32>;
 
     /// How many values a hash of this length has, in a window of so many; they start at 1.
     fn values(window: u64, bits: u32) -> u64;
@@ -64,14 +74,19 @@ pub trait Counts: Debug + Clone + Send + Sync + 'static {
     /// so that no choice of them makes it slow.
     fn of(window: u64, bits: u32, shorts: Vec<u64>) -> Self;
 
-    /// Adds a copy.
-    fn add(&mut self, short: u64);
+    /// Adds so many copies. All that are there are never more than the window.
+    fn add(&mut self, short: u64, times: u64);
 
-    /// Takes a copy away; there is one.
-    fn take(&mut self, short: u64);
+    /// Takes so many copies away; there are as many.
+    fn take(&mut self, short: u64, times: u64);
+
+    /// How many copies there are.
+    fn copies(&self, short: u64) -> u64;
 
     /// Whether there is a copy.
-    fn contains(&self, short: u64) -> bool;
+    fn contains(&self, short: u64) -> bool {
+        self.copies(short) > 0
+    }
 
     /// Different hashes.
     fn distinct(&self) -> u64;
@@ -81,7 +96,7 @@ pub trait Counts: Debug + Clone + Send + Sync + 'static {
 pub struct RingParameters<C> {
     /// Insertions remembered, exactly.
     pub window: u64,
-    /// The length of each hash, as [`Counts::BITS`] says.
+    /// The length of each hash, as `Counts::BITS` says.
     pub bits: u32,
     counts: PhantomData<C>,
 }
@@ -145,7 +160,7 @@ impl<C> PartialEq for RingParameters<C> {
 }
 
 impl<C> Debug for RingParameters<C> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("RingParameters")
             .field("window", &self.window)
             .field("bits", &self.bits)
@@ -174,7 +189,7 @@ impl<C: Counts> Blueprint for RingParameters<C> {
     }
 
     fn heap_bytes(&self) -> u64 {
-        Packed::heap_bytes_for(self.ring_bits(), size(self.window))
+        Latest::heap_bytes_for(self.window, self.ring_bits())
             + C::heap_bytes_for(self.window, self.bits)
     }
 
@@ -210,20 +225,18 @@ impl<C: Counts> Blueprint for RingParameters<C> {
 #[derive(Debug, Clone)]
 pub struct Ring<C> {
     parameters: RingParameters<C>,
-    /// The last `window` insertions; 0 where there is none.
-    ring: Packed,
-    /// Where the next insertion goes: the place of the oldest.
-    next: u64,
-    /// Copies of every hash in the ring but 0.
+    /// The last `window` insertions.
+    latest: Latest,
+    /// Copies of every hash among them.
     counts: C,
 }
 
 impl<C: Counts> Ring<C> {
     /// An empty window.
     pub fn new(parameters: RingParameters<C>) -> Self {
-        let ring = Packed::new(parameters.ring_bits(), size(parameters.window));
+        let latest = Latest::new(parameters.window, parameters.ring_bits());
         let counts = C::new(parameters.window, parameters.bits);
-        Self { parameters, ring, next: 0, counts }
+        Self { parameters, latest, counts }
     }
 
     fn short(&self, hash: u64) -> u64 {
@@ -233,18 +246,26 @@ impl<C: Counts> Ring<C> {
 
     /// Replaces the oldest insertion by this one.
     fn push(&mut self, short: u64) {
-        let oldest = self.ring.get(self.next as usize);
+        let oldest = self.latest.push(short);
         if oldest != 0 {
-            self.counts.take(oldest);
+            self.counts.take(oldest, 1);
         }
         if short != 0 {
-            self.counts.add(short);
+            self.counts.add(short, 1);
         }
-        self.ring.set(self.next as usize, short);
-        self.next += 1;
-        if self.next == self.parameters.window {
-            self.next = 0;
+    }
+
+    /// Replaces as many of the oldest insertions by this one.
+    fn push_many(&mut self, short: u64, times: u64) {
+        let RingParameters { window, bits, .. } = self.parameters;
+        if times < window {
+            let Self { latest, counts, .. } = self;
+            latest.push_many(short, times, |short, times| counts.take(short, times));
+        } else {
+            self.counts = C::new(window, bits);
+            self.latest.fill(short);
         }
+        self.counts.add(short, times.min(window));
     }
 }
 
@@ -268,13 +289,38 @@ impl<C: Counts> Membership for Ring<C> {
     }
 }
 
+impl<C: Counts> Counting for Ring<C> {
+    fn add_hash(&mut self, hash: u64, times: u64, _now: Time) -> u64 {
+        // Every sighting is an insertion.
+        let short = self.short(hash);
+        self.push_many(short, times);
+        self.counts.copies(short)
+    }
+
+    fn displaced_by(&self, times: u64) -> u64 {
+        self.latest.one_by_one(times)
+    }
+
+    fn count_hash(&self, hash: u64, _now: Time) -> u64 {
+        self.counts.copies(self.short(hash))
+    }
+
+    fn take_back_hash(&mut self, _hash: u64, _times: u64, _now: Time) -> Result<u64, Error> {
+        Err(Error::Unsupported {
+            operation: "take back sightings: its window does",
+            instead: "count without end, for removing, to take back yourself",
+        })
+    }
+}
+
 impl<C: Counts> Filter for Ring<C> {
     fn blueprint(&self) -> &dyn Blueprint {
         &self.parameters
     }
 
     fn heap_bytes(&self) -> u64 {
-        self.parameters.heap_bytes()
+        let RingParameters { window, bits, .. } = self.parameters;
+        self.latest.heap_bytes() + C::heap_bytes_for(window, bits)
     }
 
     fn false_positive_rate(&self) -> f64 {
@@ -283,8 +329,19 @@ impl<C: Counts> Filter for Ring<C> {
     }
 
     fn write_payload(&self, out: &mut Writer) {
-        out.u64(self.next);
-        out.words(self.ring.as_words());
+        self.latest.write(out);
+    }
+
+    fn counting(&self) -> Option<&dyn Counting> {
+        Some(self)
+    }
+
+    fn as_counting(&mut self) -> Option<&mut dyn Counting> {
+        Some(self)
+    }
+
+    fn distinct(&self, _now: Time) -> Option<f64> {
+        Some(self.counts.distinct() as f64)
     }
 }
 
@@ -299,8 +356,8 @@ impl<C: Counts> Structure for Ring<C> {
         let Window::Last(window) = goal.window else {
             return Err(Unfit("keeps windows by count only"));
         };
-        if goal.counting || goal.removing {
-            return Err(Unfit("neither counts nor removes"));
+        if goal.removing {
+            return Err(Unfit("takes back by itself what leaves its window, and nothing else"));
         }
         match goal.limit {
             Limit::Error(rate) => RingParameters::with_error(window, rate.get())
@@ -318,60 +375,15 @@ impl<C: Counts> Structure for Ring<C> {
             return Err(Error::Field { field: "bits", found: bits.into(), expected });
         }
         let parameters = RingParameters::new(window, bits);
-        let next = payload.u64_at_most("next", window - 1, "below the window")?;
-        let ring = read_cells(payload, parameters.ring_bits(), Some(window))?;
+        let latest = Latest::read(payload, window, parameters.ring_bits())?;
         let values = C::values(window, bits);
-        let held = (0..ring.len()).map(|i| ring.get(i)).filter(|&short| short != 0);
-        let shorts: Vec<u64> = held.collect();
+        let shorts = latest.shorts();
         if let Some(&found) = shorts.iter().find(|&&short| short > values) {
             let expected = "hashes that this structure can have";
             return Err(Error::Field { field: "ring", found, expected });
         }
         let counts = C::of(window, bits, shorts);
-        Ok(Self { parameters, ring, next, counts })
-    }
-}
-
-/// A hash map over whole hashes.
-#[derive(Debug, Clone)]
-pub struct Whole(HashCounts);
-
-impl Counts for Whole {
-    const NAME: &'static str = "exact-window";
-    const FAMILY: u16 = 20;
-    const STRENGTH: &'static str = "keys are confused only if their 64-bit hashes are";
-    const BITS: std::ops::RangeInclusive<u32> = 64..=64;
-
-    fn values(window: u64, bits: u32) -> u64 {
-        HashCounts::values(window, bits)
-    }
-
-    fn heap_bytes_for(window: u64, bits: u32) -> u64 {
-        HashCounts::heap_bytes_for(window, bits)
-    }
-
-    fn new(window: u64, bits: u32) -> Self {
-        Self(HashCounts::new(window, bits))
-    }
-
-    fn of(window: u64, bits: u32, shorts: Vec<u64>) -> Self {
-        Self(HashCounts::of(window, bits, shorts))
-    }
-
-    fn add(&mut self, short: u64) {
-        self.0.add(short);
-    }
-
-    fn take(&mut self, short: u64) {
-        self.0.take(short);
-    }
-
-    fn contains(&self, short: u64) -> bool {
-        self.0.contains(short)
-    }
-
-    fn distinct(&self) -> u64 {
-        self.0.distinct()
+        Ok(Self { parameters, latest, counts })
     }
 }
 
@@ -393,7 +405,7 @@ mod tests {
     fn the_example_of_the_documentation() {
         the_example_with::<HashCounts>(40);
         the_example_with::<QuotientCounts>(40);
-        the_example_with::<Whole>(64);
+        the_example_with::<WholeHashes>(64);
     }
 
     /// In the paper's 1e5 bits the quotient table keeps 1% of error over windows 1.6 times as long

@@ -10,13 +10,18 @@
 //! thirteen times as often at the settings given there; here all must be. What is not guaranteed:
 //! that a key is remembered at any distance.
 
+use alloc::vec::Vec;
+use alloc::string::{String, ToString};
+
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use super::detector::{Detector, Identity, Subfilter};
 use super::law::{Crowd, Stream};
 use super::random::Random;
 use crate::bits::Packed;
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
-use crate::filter::Mistakes;
+use crate::promise::Mistakes;
 use crate::hash::{reduce, remix};
 use crate::probability::poisson_nodes;
 use crate::sample::share;

@@ -9,6 +9,9 @@
 //! sliding window* runs it. We changed one thing: any number of rows, not only powers of two. It is
 //! here to be compared with.
 
+use alloc::vec::Vec;
+use alloc::string::{String, ToString};
+
 use super::buckets::{Buckets, Fingerprints, Update};
 use super::detector::Identity;
 use crate::codec::{Reader, Writer};

@@ -12,6 +12,12 @@
 //! chosen by the error law. Their benchmark computes the number of hashes with the natural
 //! logarithm where the binary one is meant; here it is the one that errs least.
 
+use alloc::vec::Vec;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use super::bloom::PlainBloom;
 use super::detector::{
     Subfilter, payload_bits, promise_of_long_run, read_cells, read_window, window_and_memory,
@@ -21,7 +27,8 @@ use crate::bits::{Packed, size_of_parts};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
-use crate::filter::{Filter, Membership, Mistakes, Promise};
+use crate::filter::{Filter, Membership};
+use crate::promise::{Mistakes, Promise};
 use crate::hash::Seed;
 use crate::plan::Goal;
 use crate::sample::PLACES;

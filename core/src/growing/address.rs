@@ -20,6 +20,11 @@ pub(super) const SLOTS: usize = 64;
 /// Most bins of a segment: positions must fit their field.
 pub(super) const MOST_BINS: usize = (1 << START_BITS) / SLOTS - 1;
 
+/// Words of a segment of so many bins.
+pub(super) fn words_of(width: usize, bins: usize) -> usize {
+    HEAD + bins * (1 + width)
+}
+
 /// Where a hash lives inside its segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {

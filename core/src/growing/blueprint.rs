@@ -1,12 +1,17 @@
 //! What a growing filter says of itself before it is built.
 
+use alloc::vec::Vec;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+
 use super::filter::Growing;
 use super::parameters::GrowingParameters;
 use super::segment::SLOTS;
 use crate::bits::LINE_WORDS;
 use crate::blueprint::{Blueprint, Structure};
 use crate::codec::Writer;
-use crate::filter::{Filter, Promise};
+use crate::filter::Filter;
+use crate::promise::Promise;
 use crate::hash::Seed;
 use crate::window::{Slack, Window};
 

@@ -2,6 +2,8 @@
 //!
 //! Segments split one by one as they fill up; [`Extendible`] says which one a hash belongs to.
 
+use alloc::vec::Vec;
+
 use super::origin::Origins;
 use super::segment::Segment;
 use crate::bits::{Extendible, MOST_WORDS};
@@ -22,6 +24,14 @@ const MOST_UNEVEN: u32 = 2;
 /// Entries of the table that one split may have to rewrite, as a power of two. With random hashes
 /// there are two.
 const MOST_BELOW: u32 = 8;
+
+/// Part of what all prefixes of the directory can hold from which on a longer table is made, and at
+/// which it is complete. Segments differ by a tenth or so in how full they are.
+const TABLE_FROM: f64 = 0.6;
+const TABLE_UNTIL: f64 = 0.8;
+
+/// Pairs of entries made at a time. A segment grows some ten times before it splits.
+const PAIRS_AT_ONCE: usize = 2;
 
 /// A segment as it is kept: with its depth, and with what is noted of origins.
 pub(super) struct Kept {
@@ -193,6 +203,21 @@ impl Directory {
         if let Some(notes) = &mut self.origins {
             notes.forget_next();
         }
+    }
+
+    /// Makes a few entries of a longer table, so that it is complete when segments have to split that hold
+    /// so many of so many items; says how many pairs.
+    pub(super) fn make_entries_ahead(&mut self, items: u64, capacity: f64) -> usize {
+        for pair in 0..PAIRS_AT_ONCE {
+            let Some((made, all)) = self.next_entries() else { return pair };
+            let fill = items as f64 / (all as f64 / 2.0 * capacity);
+            let ahead = (fill - TABLE_FROM) / (TABLE_UNTIL - TABLE_FROM);
+            if made as f64 >= ahead * all as f64 {
+                return pair;
+            }
+            self.make_entries();
+        }
+        PAIRS_AT_ONCE
     }
 
     /// Makes two entries of the next table, which takes over when it is complete.

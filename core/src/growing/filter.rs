@@ -1,5 +1,7 @@
 //! The growing filter: a directory of segments, and the rule by which they grow.
 
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use super::depth::{Depth, Depths};
 use super::directory::{Directory, Kept, MOST_NOTES};
 use super::origin::Origins;
@@ -21,14 +23,6 @@ use crate::window::{Time, Window};
 /// Equal signatures that are stored when insertions can be taken back. Of more, nobody knows how
 /// many there were, and they stay.
 pub(super) const MOST_EQUAL: usize = 8;
-
-/// Part of what all prefixes of the directory can hold from which on a longer table is made, and at
-/// which it is complete. Segments differ by a tenth or so in how full they are.
-const TABLE_FROM: f64 = 0.6;
-const TABLE_UNTIL: f64 = 0.8;
-
-/// Pairs of entries made at a time. A segment grows some ten times before it splits.
-const PAIRS_AT_ONCE: usize = 2;
 
 /// Segments that are asked how often they err, of which each is some kilobytes.
 const SEGMENTS_ASKED: usize = 512;
@@ -195,7 +189,8 @@ impl Growing {
         };
         touch(work, ELSEWHERE, made.words().len());
         self.directory.replace(hash, made);
-        self.make_entries(work);
+        let made = self.directory.make_entries_ahead(self.items, self.parameters.capacity());
+        touch_directory(work, 2 * made);
     }
 
     /// Whether the segment of a hash, which needs so many bins, is better split.
@@ -203,20 +198,6 @@ impl Growing {
         let most = self.parameters.bins_of(prefix(hash, depth), depth);
         let usual = self.items as f64 * (-f64::from(depth)).exp2() / (most * SLOTS) as f64;
         bins > most && (usual > SPLIT_FROM || bins > 2 * most)
-    }
-
-    /// Makes a few entries of a longer table, so that it is complete when segments have to split.
-    fn make_entries(&mut self, work: &mut impl Work) {
-        for _ in 0..PAIRS_AT_ONCE {
-            let Some((made, all)) = self.directory.next_entries() else { return };
-            let fill = self.items as f64 / (all as f64 / 2.0 * self.parameters.capacity());
-            let ahead = (fill - TABLE_FROM) / (TABLE_UNTIL - TABLE_FROM);
-            if made as f64 >= ahead * all as f64 {
-                return;
-            }
-            self.directory.make_entries();
-            touch_directory(work, 2);
-        }
     }
 
     /// How a repeat is treated when it counts as an insertion.

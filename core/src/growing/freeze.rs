@@ -9,6 +9,8 @@
 //! Worked example: a remainder `1011` as a field for four bits is `10111`; without its last bit it is
 //! `1011`, `101` and the one that ends it.
 
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use super::field::shortened;
 use super::filter::Growing;
 use super::parameters::GrowingParameters;

@@ -9,14 +9,20 @@
 //! insertion that begins a layer allocates as much as all others together. It is here as the
 //! measure for the others.
 
-use std::f64::consts::PI;
+use alloc::vec::Vec;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+use core::f64::consts::PI;
 
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use super::parameters::UNKNOWN_ITEMS;
 use crate::bits::size;
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
-use crate::filter::{Filter, Membership, Promise};
+use crate::filter::{Filter, Membership};
+use crate::promise::Promise;
 use crate::hash::Seed;
 use crate::plan::{Goal, Limit};
 use crate::rate::ErrorRate;

@@ -9,6 +9,8 @@
 //! entry goes, as is another at random, and the table of prefixes is made shorter a few entries at a time: no removal does
 //! more than a handful of segments' work, and memory follows what is left.
 
+use alloc::vec::Vec;
+
 use super::directory::Directory;
 use super::field::{shortened, used_up};
 use super::filter::Growing;
@@ -116,7 +118,7 @@ impl Growing {
                 let Noted::Times(own) = self.noted(origin) else { return None };
                 let above = copies.len().checked_sub(own)?;
                 let entry = in_parent(side, place, width, parent_width);
-                merged.extend(std::iter::repeat_n(entry, own));
+                merged.extend(core::iter::repeat_n(entry, own));
                 let which = number(side, place) % 2;
                 let entry = Place { field: used_up(parent_width), ..entry };
                 match from_above.iter_mut().find(|(other, _)| *other == entry) {
@@ -133,7 +135,7 @@ impl Growing {
             if lower != upper {
                 return None;
             }
-            merged.extend(std::iter::repeat_n(entry, lower));
+            merged.extend(core::iter::repeat_n(entry, lower));
         }
         Some(merged)
     }

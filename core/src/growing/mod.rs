@@ -6,6 +6,7 @@
 
 mod address;
 mod blueprint;
+mod counted;
 mod depth;
 mod directory;
 mod field;
@@ -24,6 +25,7 @@ mod stated;
 mod tails;
 mod work;
 
+pub use counted::{GrowingCounts, GrowingCountsParameters};
 pub use filter::Growing;
 pub use layers::{GrowingLayers, GrowingLayersParameters};
 pub use parameters::GrowingParameters;

@@ -15,7 +15,8 @@
 //! Worked example: an entry is used up in bucket 5 of a filter of one segment. After two halvings its
 //! copies are in buckets 20 to 23 of what are four segments now, and its note with that of bucket 20.
 
-use std::ops::{Deref, DerefMut};
+use alloc::boxed::Box;
+use core::ops::{Deref, DerefMut};
 
 use super::address::{BLOCKS, BUCKETS};
 use crate::hash::reduce;

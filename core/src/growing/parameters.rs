@@ -22,6 +22,8 @@
 //! deepest prefix is 13 bits, and 3200 buckets. Nine bits of remainder at depths 3 to 13 are 11 times
 //! 0.07%, and the depths before add another 0.07%.
 
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use super::directory::DEPTHS;
 use super::reshape::bins_for;
 use super::segment::{ADDRESS_CHANCE, MOST_BINS, SLOTS, words_of};
@@ -58,7 +60,7 @@ pub(super) const WIDE_DEPTHS: u32 = 3;
 
 /// Sizes of segments that are considered: smaller ones waste bits on their heads, larger ones time
 /// on buckets with many entries.
-const BINS: std::ops::RangeInclusive<u32> = 19..=27;
+const BINS: core::ops::RangeInclusive<u32> = 19..=27;
 
 /// How many times the least bits per item smaller segments may take.
 const BITS_FOR_SPEED: f64 = 1.025;
@@ -87,15 +89,20 @@ impl GrowingParameters {
 
     /// The ones with the smallest error that hold `items` in `bytes`.
     pub fn with_memory(bytes: u64, items: u64, removing: bool) -> Result<Self, Unfit> {
+        if removing {
+            return Self::least_error(bytes, |rate| Self::with_error(rate, items, true));
+        }
+        Self::least_error(bytes, |rate| Self::with_stated_items(rate, items))
+    }
+
+    /// The ones with the smallest error, of those that `made` makes for an error, that fit into `bytes`
+    /// when the expected items are stored.
+    pub(super) fn least_error(
+        bytes: u64,
+        made: impl Fn(f64) -> Result<Self, Unfit>,
+    ) -> Result<Self, Unfit> {
         let fits = |exponent: f64| {
-            let rate = exponent.exp2();
-            let made = if removing {
-                Self::with_error(rate, items, removing)
-            } else {
-                Self::with_stated_items(rate, items)
-            };
-            made.ok()
-                .filter(|parameters| parameters.expected_bytes() <= bytes)
+            made(exponent.exp2()).ok().filter(|parameters| parameters.expected_bytes() <= bytes)
         };
         let (mut low, mut high) = (ErrorRate::SMALLEST.log2(), -0.1);
         let mut best = fits(high).ok_or(Unfit("needs more memory for so many items"))?;
@@ -149,8 +156,18 @@ impl GrowingParameters {
 
     /// Chance that an unseen key is reported because of entries that came at this depth.
     pub fn rate_of_depth(&self, depth: usize) -> f64 {
-        let came = if depth == 0 { self.capacity() } else { 0.75 * self.capacity() };
+        // At the stated depth all segments become as large as the largest.
+        let all = depth == 0 || Some(depth) == self.stated_depth();
+        let came = if all { self.capacity() } else { 0.75 * self.capacity() };
         came * ADDRESS_CHANCE * (-f64::from(self.remainder_bits[depth])).exp2()
+    }
+
+    /// The depth that a stated number leads to, if one was stated: up to there every depth has one bit
+    /// less than the one before.
+    pub(super) fn stated_depth(&self) -> Option<usize> {
+        let falls = |pair: &&[u8]| pair[1] + 1 == pair[0];
+        let depth = self.remainder_bits.windows(2).take_while(falls).count();
+        (depth > WIDE_DEPTHS as usize).then_some(depth)
     }
 
     /// Bits per item when the expected number is stored, on average over the phases of a doubling.
@@ -175,8 +192,9 @@ impl GrowingParameters {
         let segments = (items as f64 / self.capacity()).max(1.0);
         let depth = segments.log2().floor();
         let filling = segments / depth.exp2();
-        // The last quarter splits together.
-        let split = if filling < 1.75 { filling - 1.0 } else { 1.0 };
+        // The last quarter splits together, and so do all at the stated depth.
+        let together = filling >= 1.75 || self.stated_depth() == Some(depth as usize);
+        let split = if together { f64::from(filling >= 1.75) } else { filling - 1.0 };
         let whole = filling * self.capacity();
         let [parent, child] = [0, 1].map(|more| self.width((depth as u32 + more).min(DEPTHS as u32 - 1)));
         (split * 2.0 * segment_bits(child, whole / 2.0)
@@ -187,19 +205,11 @@ impl GrowingParameters {
     /// Bytes on the heap when the expected number of items is stored.
     pub fn expected_bytes(&self) -> u64 {
         let least = 8 * words_of(self.width(0), 1) as u64;
-        let bits = if self.is_for_one_size() {
-            self.bits_at(self.expected_items)
-        } else {
-            self.bits_per_item()
+        let bits = match self.stated_depth() {
+            Some(_) => self.bits_at(self.expected_items),
+            None => self.bits_per_item(),
         };
         least.max((self.expected_items as f64 * bits / 8.0) as u64)
-    }
-
-    /// Whether all entries are equally long at the expected size.
-    fn is_for_one_size(&self) -> bool {
-        let depth = self.expected_depth();
-        depth > WIDE_DEPTHS as usize
-            && self.remainder_bits[depth - 1] == self.remainder_bits[depth] + 1
     }
 
     /// Bits of a field in a segment of this depth: a remainder, and the one that ends it.
@@ -217,10 +227,17 @@ impl GrowingParameters {
 
     /// Bins of the segment of a prefix that is split when it needs more.
     pub(super) fn bins_of(&self, prefix: u64, depth: u32) -> usize {
-        let bins = u64::from(self.bins);
+        if self.stated_depth() == Some(depth as usize) {
+            return self.most_bins();
+        }
+        let more = (u64::from(self.bins) * prefix) >> depth;
         // The last quarter alike, so that the largest segments are many in small filters too.
-        let more = ((bins * prefix) >> depth).min(3 * bins / 4);
-        (bins + more) as usize
+        (self.bins as usize + more as usize).min(self.most_bins())
+    }
+
+    /// Bins of the largest segments.
+    pub(super) fn most_bins(&self) -> usize {
+        (self.bins + 3 * self.bins / 4) as usize
     }
 
     /// Entries of a segment on average, and of the first one when it splits.

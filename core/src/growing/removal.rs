@@ -7,7 +7,8 @@
 //!
 //! Entries whose remainder is used up have copies elsewhere; see [`origin`](super::origin).
 
-use std::ops::{Deref, DerefMut};
+use alloc::vec::Vec;
+use core::ops::{Deref, DerefMut};
 
 use super::field::{matches, used_up};
 use super::filter::{Growing, MOST_EQUAL, touch_directory};

@@ -5,10 +5,13 @@
 //! bucket 2u or 2u + 1 of what is counted from block 2w on. An entry without a remainder goes to
 //! both.
 
-use std::ops::{Deref, Range};
+use alloc::vec::Vec;
+use core::ops::{Deref, Range};
 
 use super::field::used_up;
-use super::segment::{BLOCKS, BUCKETS, Block, HEAD, Outcome, Place, Repeat, SLOTS, Segment};
+use super::segment::{
+    BLOCKS, BUCKETS, Block, HEAD, Outcome, Place, Repeat, SLOTS, Segment, words_of,
+};
 use crate::bits::{Isa, copy_bits};
 use crate::dictionary::work::Uncounted;
 
@@ -28,12 +31,12 @@ pub(super) const fn bins_for(entries: usize) -> usize {
     least.next_multiple_of(1 + least / 16)
 }
 
-/// Where blocks of so many entries start in so many bins, free slots spread evenly.
-fn starts(counts: &[usize; BLOCKS], bins: usize) -> [usize; BLOCKS] {
+/// Where blocks of so many entries start in so many slots, free ones spread evenly.
+pub(super) fn starts(counts: &[usize; BLOCKS], slots: usize) -> [usize; BLOCKS] {
     let entries: usize = counts.iter().sum();
-    let free = SLOTS * bins - entries - 1;
+    let free = slots - entries - 1;
     let mut before = 0;
-    std::array::from_fn(|number| {
+    core::array::from_fn(|number| {
         let start = before + free * number / BLOCKS;
         before += counts[number];
         start
@@ -50,7 +53,7 @@ impl Segment {
         let bins = least_bins(entries.len());
         let mut segment = Self::new(width, bins);
         let mut rest = entries;
-        for (number, (start, count)) in starts(&counts, bins).into_iter().zip(counts).enumerate() {
+        for (number, (start, count)) in starts(&counts, SLOTS * bins).into_iter().zip(counts).enumerate() {
             let (block, others) = rest.split_at(count);
             let mut occupied = 0;
             for (at, entry) in block.iter().enumerate() {
@@ -102,15 +105,24 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
 
     /// The same entries with as many bins as they need, free slots spread evenly.
     pub(super) fn reshaped<I: Isa>(&self, isa: I, width: usize) -> Segment {
+        self.spread(isa, width, |entries| words_of(width, bins_for(entries)))
+    }
+
+    /// The same entries in so many words, free slots spread evenly.
+    pub(super) fn spread<I: Isa>(
+        &self,
+        isa: I,
+        width: usize,
+        words: impl FnOnce(usize) -> usize,
+    ) -> Segment {
         isa.vectorize(
             #[inline(always)]
             || {
-                let counts = std::array::from_fn(|number| {
+                let counts = core::array::from_fn(|number| {
                     self.end(width, number) - self.block(number).start()
                 });
-                let bins = bins_for(counts.iter().sum());
-                let mut made = Segment::new(width, bins);
-                let starts = starts(&counts, bins);
+                let mut made = Segment::of_length(words(counts.iter().sum()));
+                let starts = starts(&counts, made.slots(width));
                 for (number, (to, count)) in starts.into_iter().zip(counts).enumerate() {
                     let block = self.block(number);
                     let from = block.start();
@@ -177,7 +189,7 @@ fn half<I: Isa>(
 ) -> Half {
     const HALF: u32 = BUCKETS / 2;
     // A block of the child has half of the buckets of one of the parent.
-    let sources: [Range<usize>; BLOCKS] = std::array::from_fn(|number| {
+    let sources: [Range<usize>; BLOCKS] = core::array::from_fn(|number| {
         let parent = first_block + number / 2;
         let block = segment.block(parent);
         let middle = segment.run(isa, block, HALF).first;
@@ -190,7 +202,7 @@ fn half<I: Isa>(
     let bins = bins.max(least_bins(counts.iter().sum()));
     let mut made = Segment::new(child_width, bins);
     let mut newly_used_up = Vec::new();
-    for (number, (start, source)) in starts(&counts, bins).into_iter().zip(sources).enumerate() {
+    for (number, (start, source)) in starts(&counts, SLOTS * bins).into_iter().zip(sources).enumerate() {
         let (parent, upper) = (first_block + number / 2, number % 2 == 1);
         let mut buckets = segment.block(parent).occupied();
         if upper {
@@ -240,7 +252,7 @@ fn half<I: Isa>(
 
 /// The half, and the place there, to which the next bit of the remainder leads.
 #[inline(always)]
-fn child(parent: Place, bit: u32, field: u64) -> (usize, Place) {
+pub(super) fn child(parent: Place, bit: u32, field: u64) -> (usize, Place) {
     let bucket = 2 * parent.bucket + bit;
     let block = 2 * parent.block + bucket / BUCKETS;
     let (side, block) = (block / BLOCKS as u32, block % BLOCKS as u32);

@@ -23,13 +23,15 @@
 //! 2 end a run). Bucket 4 is the second that is occupied, so its run stops at the second end and
 //! starts after the first one. An entry for bucket 2 would go to slot 2, and slot 2 moves to slot 3.
 
-use std::ops::{Deref, DerefMut};
+use alloc::boxed::Box;
+use core::ops::{Deref, DerefMut};
 
 use crate::bits::{Isa, insert_bits_down, insert_bits_up, read_bits, read_bits_down, write_bits};
 use crate::dictionary::work::Work;
 
 pub(super) use super::address::{
     ADDRESS_CHANCE, BLOCK_BITS, BLOCKS, BUCKETS, Block, HEAD, MOST_BINS, Place, Run, SLOTS,
+    words_of,
 };
 use super::depth::Depth;
 use super::field::{Compared, matches};
@@ -50,6 +52,11 @@ impl Segment {
         Self { words: vec![0; words_of(width, bins)].into() }
     }
 
+    /// An empty segment of so many words, at least those of its head.
+    pub(super) fn of_length(words: usize) -> Self {
+        Self { words: vec![0; words].into() }
+    }
+
     /// A segment that knows nothing any more, and has to report everything.
     pub(super) fn blind() -> Self {
         Self { words: Box::default() }
@@ -61,7 +68,6 @@ impl Segment {
 }
 
 impl<W: Deref<Target = [u64]>> Segment<W> {
-    /// A segment with these words.
     #[inline(always)]
     pub(super) fn from_words(words: W) -> Self {
         Self { words }
@@ -79,6 +85,13 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
 
     pub(super) fn bins(&self, width: usize) -> usize {
         self.words.len().saturating_sub(HEAD) / (1 + width)
+    }
+
+    /// Slots, whether or not they are whole bins. Where they are not, ends and fields share a word: ends
+    /// lie in its lowest bits, fields in its highest.
+    #[inline(always)]
+    pub(super) fn slots(&self, width: usize) -> usize {
+        SLOTS * self.words.len().saturating_sub(HEAD) / (1 + width)
     }
 
     /// Entries stored.
@@ -122,7 +135,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
     /// The first slot that does not belong to a block.
     fn limit(&self, width: usize, number: usize) -> usize {
         match number + 1 {
-            BLOCKS => SLOTS * self.bins(width),
+            BLOCKS => self.slots(width),
             next => self.block(next).start(),
         }
     }
@@ -185,7 +198,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
             start = next;
         }
         let end = self.end(width, BLOCKS - 1);
-        (end + 1 < SLOTS * self.bins(width)).then_some((BLOCKS - 1, end))
+        (end + 1 < self.slots(width)).then_some((BLOCKS - 1, end))
     }
 
     /// The chance that a random hash of this segment matches: entries are disjoint.
@@ -194,8 +207,9 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
             return 1.0;
         }
         // The lowest one of a field stands after its last bit.
-        let chance = |field: u64| (f64::from(field.trailing_zeros()) - (width - 1) as f64).exp2();
-        let fields = (0..SLOTS * self.bins(width)).map(|slot| self.field(width, slot));
+        let bits = |field: u64| width - 1 - field.trailing_zeros() as usize;
+        let chance = |field: u64| 1.0 / (1_u64 << bits(field)) as f64;
+        let fields = (0..self.slots(width)).map(|slot| self.field(width, slot));
         fields.filter(|&field| field != 0).map(chance).sum::<f64>() * ADDRESS_CHANCE
     }
 
@@ -280,6 +294,19 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         self.words[HEAD + slot / SLOTS] |= 1 << (slot % SLOTS);
     }
 
+    /// What was the last slot of its run is no longer.
+    #[inline(always)]
+    pub(super) fn unset_end(&mut self, slot: usize) {
+        self.words[HEAD + slot / SLOTS] &= !(1 << (slot % SLOTS));
+    }
+
+    /// Marks a bucket as one that has entries.
+    #[inline(always)]
+    pub(super) fn occupy(&mut self, place: Place) {
+        self.words[place.block as usize] |= Block::bit(place.bucket);
+    }
+
+    #[inline(always)]
     pub(super) fn set_field(&mut self, width: usize, slot: usize, field: u64) {
         self.set_fields(width, slot + 1, 1, field);
     }
@@ -318,20 +345,36 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         if refused {
             return Outcome::Seen;
         }
-        let Some((last_moved, gap)) = self.gap(width, number) else { return Outcome::Full };
         let at = run.first + compared.less;
+        if !self.make_slot(width, number, at, at == run.end, field, work) {
+            return Outcome::Full;
+        }
+        if at == run.end && run.end > run.first {
+            self.unset_end(at - 1);
+        }
+        self.occupy(place);
+        Outcome::Stored { seen: compared.seen }
+    }
+
+    /// Puts a field into slot `at` of a block, where others move on, and says whether there was room.
+    #[inline(always)]
+    pub(super) fn make_slot(
+        &mut self,
+        width: usize,
+        number: usize,
+        at: usize,
+        ends: bool,
+        field: u64,
+        work: &mut impl Work,
+    ) -> bool {
+        let Some((last_moved, gap)) = self.gap(width, number) else { return false };
         touch(work, number, last_moved + 1 - number);
         self.touch_slots(work, width, at, gap);
-        self.open(width, at, gap, at == run.end, field);
-        if at == run.end && run.end > run.first {
-            // What was the last of the run is no longer.
-            self.words[HEAD + (at - 1) / SLOTS] &= !(1 << ((at - 1) % SLOTS));
-        }
-        self.words[number] |= Block::bit(bucket);
+        self.open(width, at, gap, ends, field);
         for start in &mut self.words[number + 1..=last_moved] {
             *start += 1;
         }
-        Outcome::Stored { seen: compared.seen }
+        true
     }
 
     /// Moves the slots from `at` on up to the free slot `gap` by one, and fills `at`.
@@ -354,9 +397,4 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
             self.set_end(at - 1);
         }
     }
-}
-
-/// Words of a segment of so many bins.
-pub(super) fn words_of(width: usize, bins: usize) -> usize {
-    HEAD + bins * (1 + width)
 }

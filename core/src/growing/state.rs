@@ -6,6 +6,8 @@
 //! their prefixes, its depth, the number of its bins (zero for a blind one) and its words, and if
 //! anything can be taken back, the number of its origins and those.
 
+use alloc::vec::Vec;
+
 use super::directory::{
     DEPTHS, Directory, Kept, MOST_DEPTH, MOST_NOTES, MOST_SEGMENTS, longest_prefix,
 };
@@ -23,12 +25,7 @@ pub(super) fn write(filter: &Growing, out: &mut Writer) {
     let directory = &filter.directory;
     out.u64(filter.items);
     out.u64(filter.lost);
-    out.u32(directory.segment_count() as u32);
-    out.u8(directory.length() as u8);
-    match directory.entries_of_half() {
-        0 => out.u32(directory.next_entries().map_or(0, |(made, _)| made) as u32),
-        made => out.u32(HALVING | made as u32),
-    }
+    write_table(directory, out);
     for hash in directory.first_hashes() {
         let (depth, segment) = directory.segment(hash);
         out.u8(depth as u8);
@@ -41,6 +38,16 @@ pub(super) fn write(filter: &Growing, out: &mut Writer) {
     }
 }
 
+/// Writes how many segments there are, and how far their tables are made.
+pub(super) fn write_table(directory: &Directory, out: &mut Writer) {
+    out.u32(directory.segment_count() as u32);
+    out.u8(directory.length() as u8);
+    match directory.entries_of_half() {
+        0 => out.u32(directory.next_entries().map_or(0, |(made, _)| made) as u32),
+        made => out.u32(HALVING | made as u32),
+    }
+}
+
 pub(super) fn read(
     parameters: &mut Reader<'_>,
     payload: &mut Reader<'_>,
@@ -48,6 +55,30 @@ pub(super) fn read(
     let parameters = read_parameters(parameters)?;
     let items = payload.u64("items")?;
     let lost = payload.u64("lost entries")?;
+    let directory = read_directory(payload, parameters.removing, |payload, prefix, depth| {
+        let segment = read_segment(payload, parameters.width(depth))?;
+        let origins = match parameters.removing {
+            true => read_origins(payload, prefix, depth)?,
+            false => Origins::default(),
+        };
+        Ok(Kept { segment, depth, origins })
+    })?;
+    let entries = |hash| {
+        let (depth, segment) = directory.segment(hash);
+        segment.count(parameters.width(depth)) as u64
+    };
+    // Entries without a remainder are stored more than once, so there may be fewer items. More are
+    // forged, and no harm.
+    let items = items.min(directory.first_hashes().map(entries).sum());
+    Ok(Growing::from_parts(parameters, directory, items, lost))
+}
+
+/// Reads segments, each by its prefix and depth, and how far their tables are made.
+pub(super) fn read_directory(
+    payload: &mut Reader<'_>,
+    notes: bool,
+    read_segment: impl Fn(&mut Reader<'_>, u64, u32) -> Result<Kept, Error>,
+) -> Result<Directory, Error> {
     let count = read_count(payload)?;
     let length = u32::from(payload.u8("length of prefixes")?);
     if length > longest_prefix(count as usize) {
@@ -55,13 +86,8 @@ pub(super) fn read(
         return Err(Error::Field { field: "length of prefixes", found: length.into(), expected });
     }
     let made = payload.u32("entries of the next table")?;
-    let kept = read_segments(payload, &parameters, count, length)?;
-    let entries: usize =
-        kept.iter().map(|kept| kept.segment.count(parameters.width(kept.depth))).sum();
-    // Entries without a remainder are stored more than once, so there may be fewer items. More are
-    // forged, and no harm.
-    let items = items.min(entries as u64);
-    let mut directory = Directory::new(kept, length, parameters.removing);
+    let kept = read_segments(payload, count, length, read_segment)?;
+    let mut directory = Directory::new(kept, length, notes);
     match directory.next_entries() {
         _ if made & HALVING != 0 => {
             let (made, all) = ((made & !HALVING) as usize, directory.entries() / 2);
@@ -82,7 +108,7 @@ pub(super) fn read(
             return Err(Error::Field { field, found: made.into(), expected });
         }
     }
-    Ok(Growing::from_parts(parameters, directory, items, lost))
+    Ok(directory)
 }
 
 fn read_count(payload: &mut Reader<'_>) -> Result<u32, Error> {
@@ -98,9 +124,9 @@ fn read_count(payload: &mut Reader<'_>) -> Result<u32, Error> {
 /// Segments that share all prefixes between them, none longer than `length`.
 fn read_segments(
     payload: &mut Reader<'_>,
-    parameters: &GrowingParameters,
     count: u32,
     length: u32,
+    read_segment: impl Fn(&mut Reader<'_>, u64, u32) -> Result<Kept, Error>,
 ) -> Result<Vec<Kept>, Error> {
     // Prefixes as fractions of the longest.
     const WHOLE: u64 = 1 << MOST_DEPTH;
@@ -113,12 +139,7 @@ fn read_segments(
             let expected = "a prefix that follows the one before";
             return Err(Error::Field { field: "depth", found: depth.into(), expected });
         }
-        let segment = read_segment(payload, parameters.width(depth))?;
-        let origins = match parameters.removing {
-            true => read_origins(payload, covered / share, depth)?,
-            false => Origins::default(),
-        };
-        kept.push(Kept { segment, depth, origins });
+        kept.push(read_segment(payload, covered / share, depth)?);
         covered += share;
     }
     if covered != WHOLE {

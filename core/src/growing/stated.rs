@@ -2,24 +2,27 @@
 //!
 //! If the number is right, entries need no more bits than a filter of that one size would give them. They
 //! lose one with every split of their segment: so those that come at depth i get d - i bits more than
-//! those at depth d, which the stated number leads to, and there all are equally long. Together they err
-//! with chance 3/2 C / (Q 2^r), and not d times as often.
+//! those at depth d, which the stated number leads to, and there all are equally long. No segment of depth
+//! d splits before its 7/4 C entries are there, and the number is just below that: then together they err
+//! with chance 7/4 C / (Q 2^r), and not d times as often.
 //!
 //! If the number is wrong, the filter goes on growing, and must not cost more than if nobody had said
 //! anything: beyond depth d remainders are as long as that allows. The error that this takes is least with
 //! large segments, whose heads cost little.
 //!
-//! Worked example: 1% and a million items. 256 segments of 62 bins, 3906 entries each, with 8 bits of
-//! remainder: 0.7%. The next depths have 11 bits, as long as those of smaller segments with 9 take, and
-//! add 0.2%. That is 11.6 bits per item instead of 14.9.
+//! Worked example: 1% and a million items. 256 segments of up to 66 bins, 3906 entries each, with 8 bits of
+//! remainder: 0.5%. The next depths have 11 bits, as long as those of smaller segments with 9 take, and
+//! add 0.3%. That is 11.6 bits per item instead of 14.9.
 
 use super::directory::DEPTHS;
 use super::parameters::{GrowingParameters, MOST_REMAINDER_BITS, UNKNOWN_ITEMS, WIDE_DEPTHS};
-use super::segment::MOST_BINS;
+use super::segment::{MOST_BINS, SLOTS};
 use crate::blueprint::Unfit;
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 
 /// Sizes of segments that are considered: up to the largest that can be built.
-const BINS: std::ops::RangeInclusive<u32> = 19..=MOST_BINS as u32 / 4;
+const BINS: core::ops::RangeInclusive<u32> = 19..=MOST_BINS as u32 / 4;
 
 /// How many times the bits of a filter of which nothing was said one that outgrows its number may take on
 /// average, so that it does not take more at any moment.
@@ -40,8 +43,8 @@ impl GrowingParameters {
     /// often, or the items are so few that it does not matter.
     fn for_items(&self, bins: u32, rate: f64, items: u64) -> Option<Self> {
         let mut made = Self { expected_items: items, bins, ..*self };
-        let depth = made.expected_depth();
-        if depth <= WIDE_DEPTHS as usize {
+        let depth = made.depth_for(items);
+        if !(WIDE_DEPTHS as usize + 1..DEPTHS).contains(&depth) {
             return None;
         }
         for beyond in depth + 1..DEPTHS {
@@ -58,9 +61,20 @@ impl GrowingParameters {
         })
     }
 
+    /// The depth at which so many items fit into segments that are not split yet. Some have more than the
+    /// others; as good as none has four deviations more.
+    fn depth_for(&self, items: u64) -> usize {
+        let most = (SLOTS * (self.most_bins() - 1)) as f64;
+        let fits = |depth: &usize| {
+            let usual = items as f64 * (-(*depth as f64)).exp2();
+            usual + 4.0 * usual.sqrt() <= most
+        };
+        (0..DEPTHS).find(fits).unwrap_or(DEPTHS)
+    }
+
     /// The depth that segments of `self` have when those of another filter have this one.
     fn depth_of(&self, other: &Self, depth: usize) -> u32 {
-        let deeper = (other.capacity() / self.capacity()).log2().floor() as usize;
-        (depth + deeper).min(DEPTHS - 1) as u32
+        let deeper = (other.capacity() / self.capacity()).log2().floor();
+        (depth as f64 + deeper).min((DEPTHS - 1) as f64) as u32
     }
 }

@@ -1,8 +1,10 @@
 //! Says what is wanted of a filter; what it builds is in its type.
 
-use std::sync::Arc;
-use std::time::Duration;
+use alloc::string::String;
+use alloc::sync::Arc;
+use core::time::Duration;
 
+#[cfg(feature = "std")]
 use super::shared::{self, Shared};
 use super::{Clocked, Counter, Lately, Timed, Untimed};
 use crate::catalog;
@@ -56,6 +58,12 @@ impl<D: Door> Builder<D> {
 
     /// At most this share of unseen keys is reported as seen, from 1e-9 up to but below 1; memory
     /// follows. Without it, one in a thousand.
+    ///
+    /// ```
+    /// let seen = lately::Lately::last(1000).error(0.01).build()?;
+    /// assert!(seen.promise().false_positives <= 0.01);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn error(mut self, rate: impl Into<f64>) -> Self {
         match ErrorRate::new(rate.into()) {
             Ok(rate) => self.goal.limit = Limit::Error(rate),
@@ -65,67 +73,125 @@ impl<D: Door> Builder<D> {
     }
 
     /// At most this many bytes of memory; the error follows.
+    ///
+    /// ```
+    /// let seen = lately::Lately::last(1_000_000).memory(2_000_000).build()?;
+    /// assert!(seen.heap_bytes() <= 2_000_000);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn memory(mut self, bytes: u64) -> Self {
         self.goal.limit = Limit::Memory(Memory::from_bytes(bytes));
         self
     }
 
     /// About how many keys to expect in a window by time or without end; only a hint.
+    ///
+    /// ```
+    /// let plan = lately::Lately::ever().expected_items(1_000_000).error(0.01).plan()?;
+    /// assert!(plan.bits_per_item.unwrap() < 20.0);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn expected_items(mut self, items: u64) -> Self {
         self.goal.expected_items = Some(items);
         self
     }
 
     /// Insertions must be taken back.
+    ///
+    /// ```
+    /// let mut seen = lately::Lately::ever().removing().build()?;
+    /// seen.insert("order 5");
+    /// assert!(seen.forget("order 5")?);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn removing(mut self) -> Self {
         self.goal.removing = true;
         self
     }
 
     /// How many different keys there are, if that is known.
+    ///
+    /// ```
+    /// let plan = lately::Lately::last(1_000).alphabet(5_000).memory(1_000).plan()?;
+    /// assert!(plan.bytes <= 1_000);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn alphabet(mut self, keys: u64) -> Self {
         self.goal.alphabet = Some(keys);
         self
     }
 
     /// A seed, so that two filters make different mistakes. Without one it is zero.
+    ///
+    /// ```
+    /// use lately::{Hashing, Lately, Seed};
+    ///
+    /// assert_eq!(Lately::last(9).seed(7).build()?.hashing(), Hashing::Fast(Seed(7)));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn seed(mut self, seed: u64) -> Self {
         self.hashing = Hashing::Fast(Seed(seed));
         self
     }
 
     /// A secret key, for streams that an adversary may write to.
+    ///
+    /// ```
+    /// let mut seen = lately::Lately::last(1000).keyed(*b"sixteen secrets.").build()?;
+    /// assert!(seen.insert("nonce 17"));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn keyed(mut self, secret: [u8; 16]) -> Self {
         self.hashing = Hashing::Keyed(secret);
         self
     }
 
     /// This structure and no other; by its name in the catalog.
+    ///
+    /// ```
+    /// let seen = lately::Lately::last(1000).structure("age-partitioned").build()?;
+    /// assert_eq!(seen.structure(), "age-partitioned");
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn structure(mut self, name: impl Into<String>) -> Self {
         self.structure = Some(name.into());
         self
     }
 
     /// The plan that [`build`](Self::build) will carry out.
+    ///
+    /// ```
+    /// let plan = lately::Lately::last(1_000_000).error(0.01).plan()?;
+    /// assert!(plan.bytes < 2_000_000);
+    /// println!("{}: {}", plan.row.name, plan.reason);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn plan(&self) -> Result<Plan, Error> {
         if let Some(error) = &self.refused {
             return Err(error.clone());
         }
         match &self.structure {
             Some(name) => self.goal.plan_with(catalog::row_named(name)?),
-            None => Ok(self.goal.plans()?.swap_remove(0)),
+            None => self.goal.best_plan(),
         }
     }
 }
 
 impl<D: Door<Time: Clone>> Builder<D> {
     /// Allocates the filter.
+    ///
+    /// ```
+    /// let mut seen = lately::Lately::last(1000).build()?;
+    /// assert!(seen.insert("click 17"));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn build(&self) -> Result<D, Error> {
         let filter = self.plan()?.blueprint.build(self.hashing.structure_seed())?;
         D::enter(Untyped::new(filter, self.hashing), self.time.clone())
     }
 }
 
+#[cfg(feature = "std")]
 impl<T: Clone> Builder<Lately<T>>
 where
     Lately<T>: Door<Time = T>,
@@ -155,12 +221,26 @@ where
 impl Builder<Lately> {
     /// At most so many insertions longer than the window may a key be reported; for windows over the
     /// last *n*.
+    ///
+    /// ```
+    /// use lately::{Lately, Slack};
+    ///
+    /// let seen = Lately::last(1_000_000).slack(100_000).build()?;
+    /// assert!(matches!(seen.promise().slack, Slack::Items(items) if items <= 100_000));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn slack(mut self, items: u64) -> Self {
         self.goal.slack = Slack::Items(items);
         self
     }
 
     /// It must answer how often, not only whether.
+    ///
+    /// ```
+    /// let mut words = lately::Lately::last(1000).counting().build()?;
+    /// assert_eq!((words.add("to"), words.add("to")), (1, 2));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn counting(self) -> Builder<Counter> {
         let Self { goal, hashing, structure, time: Untimed, refused } = self;
         let goal = Goal { counting: true, ..goal };
@@ -170,6 +250,16 @@ impl Builder<Lately> {
 
 impl Builder<Lately<Timed>> {
     /// At most so much longer than the window may a key be reported.
+    ///
+    /// ```
+    /// use lately::{Lately, Slack};
+    /// use std::time::Duration;
+    ///
+    /// let minute = Duration::from_secs(60);
+    /// let hour = Lately::within(60 * minute).slack(6 * minute).build()?;
+    /// assert!(matches!(hour.promise().slack, Slack::Time(slack) if slack <= (6 * minute).into()));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn slack(mut self, span: Duration) -> Self {
         self.goal.slack = Slack::Time(span.into());
         self
@@ -178,6 +268,16 @@ impl Builder<Lately<Timed>> {
     /// So far ahead of the clock of the machine may a moment be; one that is further is refused, lest
     /// a single wrong moment spoil the window. Without it, as far as the window reaches back, or an
     /// hour if that is more; [`Duration::MAX`] believes everything.
+    ///
+    /// ```
+    /// use lately::Lately;
+    /// use std::time::{Duration, SystemTime};
+    ///
+    /// let minute = Duration::from_secs(60);
+    /// let mut seen = Lately::within(minute).max_ahead(minute).build()?;
+    /// assert!(seen.insert_at("a", SystemTime::now() + 3 * minute).is_err());
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn max_ahead(mut self, span: Duration) -> Self {
         self.time.max_ahead = Some(span.into());
         self
@@ -186,12 +286,31 @@ impl Builder<Lately<Timed>> {
     /// The clock that moments may be ahead of, in place of that of the machine. With
     /// [`NoClock`](crate::NoClock) the latest moment seen counts instead: then answers are the same on
     /// every machine, but the first moment is believed, and a gap longer than `max_ahead` is not.
+    ///
+    /// ```
+    /// use lately::{Lately, NoClock, Time};
+    /// use std::time::Duration;
+    ///
+    /// let hour = Duration::from_secs(3600);
+    /// let mut seen = Lately::within(hour).checked_by(NoClock).build()?;
+    /// assert!(seen.insert_at("a", Time::from_millis(u64::MAX / 2))?);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn checked_by(mut self, clock: impl Clock + 'static) -> Self {
         self.time.clock = Arc::new(clock);
         self
     }
 
     /// The clock that says when something is inserted: calls need not tell the moment then.
+    ///
+    /// ```
+    /// use lately::{Lately, SystemClock};
+    /// use std::time::Duration;
+    ///
+    /// let mut seen = Lately::within(Duration::from_secs(60)).clock(SystemClock).build()?;
+    /// assert!(seen.insert("click 17") && !seen.insert("click 17"));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn clock(self, clock: impl Clock + 'static) -> Builder<Lately<Clocked>> {
         let Self { goal, hashing, structure, time, refused } = self.checked_by(clock);
         Builder { goal, hashing, structure, time: Clocked(time), refused }

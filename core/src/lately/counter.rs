@@ -1,13 +1,15 @@
 //! How often each key came.
 
-use std::fmt;
+use alloc::vec::Vec;
+use core::fmt;
 
 use super::Door;
 use super::untimed::{NO_TIME, NOT_DISTINCT};
 use crate::error::Error;
-use crate::filter::{Counting, Promise};
+use crate::filter::Counting;
 use crate::hash::Hashing;
 use crate::key::Key;
+use crate::promise::Promise;
 use crate::untyped::Untyped;
 
 /// Counts keys: ever, or among the last *n*. No count is too low, unless the promise says so.
@@ -15,7 +17,7 @@ use crate::untyped::Untyped;
 /// ```
 /// use lately::Lately;
 ///
-/// let mut words = Lately::ever().counting().expected_items(1000).build()?;
+/// let mut words = Lately::ever().counting().build()?;
 /// assert_eq!(words.add("to"), 1);
 /// assert_eq!(words.add("be"), 1);
 /// assert_eq!(words.add("to"), 2);
@@ -57,11 +59,26 @@ impl Counter {
     }
 
     /// Everything needed to go on later, or elsewhere.
+    ///
+    /// ```
+    /// use lately::{Counter, Lately};
+    ///
+    /// let mut words = Lately::ever().counting().expected_items(1000).build()?;
+    /// words.add("to");
+    /// assert_eq!(Counter::open(&words.save())?.count("to"), 1);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn save(&self) -> Vec<u8> {
         self.inner.save()
     }
 
     /// Records a sighting, and says how often the key has now been seen.
+    ///
+    /// ```
+    /// let mut words = lately::Lately::last(1000).counting().build()?;
+    /// assert_eq!((words.add("to"), words.add("to")), (1, 2));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn add(&mut self, key: impl Key) -> u64 {
         self.add_times(key, 1)
     }
@@ -69,7 +86,7 @@ impl Counter {
     /// Records many sightings at once, and says how often the key has now been seen.
     ///
     /// ```
-    /// let mut bytes = lately::Lately::ever().counting().expected_items(1000).build()?;
+    /// let mut bytes = lately::Lately::ever().counting().build()?;
     /// assert_eq!(bytes.add_times("10.0.0.1", 1500), 1500);
     /// # Ok::<(), lately::Error>(())
     /// ```
@@ -79,6 +96,13 @@ impl Counter {
     }
 
     /// How often the key was seen.
+    ///
+    /// ```
+    /// let mut words = lately::Lately::last(1000).counting().build()?;
+    /// words.add("to");
+    /// assert_eq!((words.count("to"), words.count("be")), (1, 0));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn count(&self, key: impl Key) -> u64 {
         self.counting().count_hash(key.hash_with(&self.inner.hashing), NO_TIME)
     }
@@ -99,7 +123,7 @@ impl Counter {
     /// counts. An error unless it was built for [`removing`](crate::Builder::removing).
     ///
     /// ```
-    /// let mut carts = lately::Lately::ever().counting().removing().expected_items(99).build()?;
+    /// let mut carts = lately::Lately::ever().counting().removing().build()?;
     /// carts.add_times("apples", 3);
     /// assert_eq!(carts.take_back("apples", 1)?, 2);
     /// # Ok::<(), lately::Error>(())
@@ -121,6 +145,7 @@ impl Counter {
     /// assert_eq!(monday.count("to"), 2);
     /// # Ok::<(), lately::Error>(())
     /// ```
+    #[doc(alias = "union")]
     pub fn merge(&mut self, other: &Counter) -> Result<(), Error> {
         self.inner.check_hashing(&other.inner)?;
         self.counting_mut().merge(&*other.inner.filter)
@@ -145,6 +170,13 @@ impl Counter {
 
     /// An empty counter that is built alike and hashes alike: what it counts can be merged with this
     /// one, or multiplied by it.
+    ///
+    /// ```
+    /// let mut monday = lately::Lately::ever().counting().expected_items(1000).build()?;
+    /// monday.add("to");
+    /// assert_eq!(monday.empty_alike()?.count("to"), 0);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn empty_alike(&self) -> Result<Self, Error> {
         Ok(Self { inner: self.inner.empty_alike()? })
     }
@@ -163,44 +195,135 @@ impl Counter {
         Ok(())
     }
 
-    /// About how many different keys were counted; an error if the structure does not know.
+    /// About how many different keys were counted, or are in the window; an error if the structure does
+    /// not know.
+    ///
+    /// ```
+    /// let mut views = lately::Lately::last(3).slack(0).counting().build()?;
+    /// for page in ["a", "b", "a", "b"] {
+    ///     views.add(page);
+    /// }
+    /// assert_eq!((views.count("b"), views.distinct()?), (2, 2.0));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    #[doc(alias = "len")]
     pub fn distinct(&self) -> Result<f64, Error> {
         self.inner.filter.distinct(NO_TIME).ok_or(NOT_DISTINCT)
     }
 
     /// What is promised: its share of false positives is the share of counts that are too high.
+    ///
+    /// ```
+    /// let words = lately::Lately::last(1000).counting().error(0.01).build()?;
+    /// assert!(words.promise().false_positives <= 0.01);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn promise(&self) -> Promise {
         self.inner.promise()
     }
 
+    /// The chance at this moment that a key never counted is counted; the promise speaks of the worst
+    /// moment.
+    ///
+    /// ```
+    /// let words = lately::Lately::last(1000).counting().build()?;
+    /// assert_eq!(words.error_now(), 0.0);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn error_now(&self) -> f64 {
+        self.inner.filter.false_positive_rate()
+    }
+
+    /// The name of the structure in the [catalog](crate::catalog).
+    ///
+    /// ```
+    /// use lately::Lately;
+    ///
+    /// let words = Lately::ever().counting().structure("spectral").expected_items(9).build()?;
+    /// assert_eq!(words.structure(), "spectral");
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn structure(&self) -> &'static str {
+        self.inner.filter.blueprint().structure()
+    }
+
     /// Bytes on the heap at this moment.
+    ///
+    /// ```
+    /// let words = lately::Lately::last(1_000).counting().build()?;
+    /// assert!(words.heap_bytes() < 100_000);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn heap_bytes(&self) -> u64 {
         self.inner.filter.heap_bytes()
     }
 
     /// How keys become hashes.
+    ///
+    /// ```
+    /// use lately::{Hashing, Lately, Seed};
+    ///
+    /// let words = Lately::last(9).counting().seed(7).build()?;
+    /// assert_eq!(words.hashing(), Hashing::Fast(Seed(7)));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn hashing(&self) -> Hashing {
         self.inner.hashing
     }
 
     /// The counter that a filter is; an error if it does not count.
+    ///
+    /// ```
+    /// use lately::{Counter, Lately};
+    ///
+    /// let words = Lately::last(9).counting().build()?.into_untyped();
+    /// assert!(Counter::from_untyped(words).is_ok());
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn from_untyped(inner: Untyped) -> Result<Self, Error> {
         Self::enter(inner, ())
     }
 
     /// The counter without its type, to speak to it in hashes.
+    ///
+    /// ```
+    /// let mut words = lately::Lately::last(9).counting().build()?.into_untyped();
+    /// let counting = words.filter_mut().as_counting().unwrap();
+    /// assert_eq!(counting.add_hash(0x9e37_79b9_7f4a_7c15, 2, lately::Time::ZERO), 2);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn into_untyped(self) -> Untyped {
         self.inner
     }
 
     /// The counter over hashes.
+    ///
+    /// ```
+    /// let words = lately::Lately::last(9).counting().build()?;
+    /// assert_eq!(words.counting().count_hash(17, lately::Time::ZERO), 0);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn counting(&self) -> &dyn Counting {
         self.inner.filter.counting().expect("only what counts enters")
     }
 
     /// The counter over hashes, to change.
+    ///
+    /// ```
+    /// let mut words = lately::Lately::last(9).counting().build()?;
+    /// assert_eq!(words.counting_mut().add_hash(17, 1, lately::Time::ZERO), 1);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn counting_mut(&mut self) -> &mut dyn Counting {
         self.inner.filter.as_counting().expect("only what counts enters")
+    }
+}
+
+impl<K: Key> Extend<K> for Counter {
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        for key in keys {
+            self.add(key);
+        }
     }
 }
 

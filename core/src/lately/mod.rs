@@ -19,26 +19,32 @@
 //! ```
 
 mod builder;
+mod clocked;
 mod counter;
+mod opened;
 #[cfg(feature = "serde")]
 mod serde;
+#[cfg(feature = "std")]
 mod shared;
 mod timed;
 mod untimed;
 
 pub use builder::{Builder, Door};
+pub use clocked::Clocked;
 pub use counter::Counter;
+#[cfg(feature = "std")]
 pub use shared::Shared;
-pub use timed::{Clocked, Timed};
+pub use timed::Timed;
 pub use untimed::Untimed;
 
-use std::fmt;
-use std::time::Duration;
+use alloc::vec::Vec;
+use core::fmt;
+use core::time::Duration;
 
 use crate::error::Error;
-use crate::filter::Promise;
 use crate::hash::Hashing;
 use crate::key::Key;
+use crate::promise::Promise;
 use crate::untyped::Untyped;
 use crate::window::Window;
 
@@ -64,11 +70,23 @@ pub struct Lately<T = Untimed> {
 
 impl Lately {
     /// Remembers the last `n` insertions.
+    ///
+    /// ```
+    /// let mut seen = lately::Lately::last(1000).build()?;
+    /// assert!(seen.insert("click 17"));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn last(n: u64) -> Builder<Lately> {
         Builder::new(Window::Last(n), Untimed)
     }
 
     /// Remembers everything.
+    ///
+    /// ```
+    /// let mut seen = lately::Lately::ever().build()?;
+    /// assert!(seen.insert("https://example.org/"));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn ever() -> Builder<Lately> {
         Builder::new(Window::Ever, Untimed)
     }
@@ -94,6 +112,15 @@ impl Lately {
 
 impl<T> Lately<T> {
     /// Everything needed to go on later, or elsewhere.
+    ///
+    /// ```
+    /// use lately::Lately;
+    ///
+    /// let mut seen = Lately::last(1000).build()?;
+    /// seen.insert("click 17");
+    /// assert!(Lately::open(&seen.save())?.contains("click 17"));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn save(&self) -> Vec<u8> {
         self.inner.save()
     }
@@ -116,6 +143,7 @@ impl<T> Lately<T> {
     /// assert!(!seen.contains("order 5"));
     /// # Ok::<(), lately::Error>(())
     /// ```
+    #[doc(alias = "remove")]
     pub fn forget(&mut self, key: impl Key) -> Result<bool, Error> {
         let hash = key.hash_with(&self.inner.hashing);
         let removing = self.inner.filter.as_removing().ok_or(Error::Unsupported {
@@ -165,6 +193,25 @@ impl<T> Lately<T> {
         self.inner.filter.false_positive_rate()
     }
 
+    /// Whether that is more than what is promised: so many keys came that a bounded memory does not hold
+    /// them as exactly. Nothing in the window is forgotten even then.
+    ///
+    /// ```
+    /// use lately::{Lately, Time};
+    /// use std::time::Duration;
+    ///
+    /// let mut seen = Lately::within(Duration::from_secs(60)).memory(100_000).build()?;
+    /// for key in 0..100_000_u64 {
+    ///     seen.insert_at(key, Time::from_millis(1_000))?;
+    /// }
+    /// assert!(seen.exceeds_promise() && seen.heap_bytes() <= 100_000 + 4_096);
+    /// assert!(seen.contains_at(5_u64, Time::from_millis(1_000)));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn exceeds_promise(&self) -> bool {
+        self.error_now() > self.promise().false_positives
+    }
+
     /// Bytes on the heap at this moment.
     ///
     /// ```
@@ -201,7 +248,8 @@ impl<T> Lately<T> {
     /// The filter without its type, to speak to it in hashes and moments.
     ///
     /// ```
-    /// use lately::{Lately, Membership, Time};
+    /// use lately::{Lately, Time};
+    /// use lately::raw::Membership;
     ///
     /// let mut filter = Lately::last(9).build()?.into_untyped().into_filter();
     /// assert!(filter.insert_hash(0x9e37_79b9_7f4a_7c15, Time::ZERO));

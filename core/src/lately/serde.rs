@@ -1,12 +1,15 @@
 //! Filters as a field of whatever is serialized: their snapshots, as bytes. Feature `serde`.
 
-use std::fmt;
-use std::marker::PhantomData;
+use alloc::vec::Vec;
+use core::fmt;
+use core::marker::PhantomData;
 
 use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Counter, Lately, Shared, Timed};
+#[cfg(feature = "std")]
+use super::Shared;
+use super::{Counter, Lately, Timed};
 use crate::error::Error;
 
 /// Something with a snapshot.
@@ -63,6 +66,10 @@ as_its_snapshot! {
     Lately, Lately::open;
     Lately<Timed>, Lately::open_within;
     Counter, Counter::open;
+}
+
+#[cfg(feature = "std")]
+as_its_snapshot! {
     Shared, Shared::open;
     Shared<Timed>, Shared::open_within;
 }

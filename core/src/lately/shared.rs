@@ -6,22 +6,31 @@
 //! share, enlarged so that no part forgets one of the last *n* (see [`Shards`]): the promise is that
 //! of the whole, with a little more slack.
 
-use std::fmt;
-use std::ops::RangeInclusive;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use std::time::Duration;
+mod batch;
+mod clocked;
+mod timed;
+mod untimed;
 
-use super::{Clocked, Door, Lately, Timed, Untimed};
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::string::ToString;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use self::batch::MOST_PARTS;
+use super::{Door, Lately, Untimed};
 use crate::codec::Bundle;
 use crate::error::Error;
-use crate::filter::Promise;
 use crate::hash::Hashing;
 use crate::key::{Hashed, Key};
 use crate::memory::Memory;
 use crate::plan::{Goal, Limit};
+use crate::promise::Promise;
 use crate::shards::Shards;
 use crate::untyped::Untyped;
-use crate::window::{Slack, Time, Window};
+use crate::window::{Slack, Window};
 
 /// A filter that threads share: clones are the same filter.
 ///
@@ -49,8 +58,9 @@ struct Inner<T> {
 #[repr(align(128))]
 struct Part<T>(RwLock<Lately<T>>);
 
-/// Parts of a filter, unless they would be tiny: threads seldom meet in one of so many.
-const PARTS: u32 = 64;
+/// Parts for every thread that can run at once: so many that two seldom meet in one, so few that one
+/// thread keeps what it needs of all of them in its nearest cache.
+const PARTS_PER_THREAD: usize = 8;
 
 /// Items of a window by count that a part should have at least: of fewer, the share would have to be
 /// enlarged too much.
@@ -58,9 +68,11 @@ const LEAST_ITEMS: u64 = 4096;
 
 /// Into how many parts a filter is split, and the goal of each.
 pub(super) fn split(goal: &Goal) -> Result<(Parts, Goal), Error> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let wanted = threads.saturating_mul(PARTS_PER_THREAD).clamp(1, MOST_PARTS) as u64;
     let most = match goal.window {
-        Window::Last(items) => (items / LEAST_ITEMS).clamp(1, PARTS.into()) as u32,
-        Window::Within(_) | Window::Ever => PARTS,
+        Window::Last(items) => (items / LEAST_ITEMS).clamp(1, wanted),
+        Window::Within(_) | Window::Ever => wanted,
     };
     let parts = Parts(1 << most.ilog2());
     Ok((parts, parts.goal_of_one(goal)?))
@@ -131,11 +143,27 @@ impl<T> Shared<T> {
     }
 
     /// Takes back the insertion of a key, as [`Lately::forget`] does.
+    ///
+    /// ```
+    /// let seen = lately::Lately::ever().removing().build_shared()?;
+    /// assert!(seen.insert("order 5"));
+    /// assert!(seen.forget("order 5")? && !seen.contains("order 5"));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    #[doc(alias = "remove")]
     pub fn forget(&self, key: impl Key) -> Result<bool, Error> {
         self.change(key, |part, key| part.forget(key))
     }
 
     /// Forgets everything, part by part.
+    ///
+    /// ```
+    /// let seen = lately::Lately::last(1_000_000).build_shared()?;
+    /// seen.insert("click 17");
+    /// seen.clear()?;
+    /// assert!(!seen.contains("click 17"));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn clear(&self) -> Result<(), Error> {
         self.inner.parts.iter().try_for_each(|part| part.change().clear())
     }
@@ -159,7 +187,37 @@ impl<T> Shared<T> {
         Promise { window, slack, ..of_one }
     }
 
+    /// The chance at this moment that a key never seen is reported as seen; the promise speaks of the
+    /// worst moment.
+    ///
+    /// ```
+    /// let seen = lately::Lately::last(1_000_000).build_shared()?;
+    /// assert_eq!(seen.error_now(), 0.0);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn error_now(&self) -> f64 {
+        let parts = &self.inner.parts;
+        parts.iter().map(|part| part.look().error_now()).sum::<f64>() / parts.len() as f64
+    }
+
+    /// The name of the structure in the [catalog](crate::catalog).
+    ///
+    /// ```
+    /// let seen = lately::Lately::last(1_000_000).structure("sliding").build_shared()?;
+    /// assert_eq!(seen.structure(), "sliding");
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn structure(&self) -> &'static str {
+        self.inner.parts[0].look().structure()
+    }
+
     /// Bytes on the heap at this moment.
+    ///
+    /// ```
+    /// let seen = lately::Lately::last(1_000_000).error(0.01).build_shared()?;
+    /// assert!(seen.heap_bytes() < 3_000_000);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn heap_bytes(&self) -> u64 {
         let parts = &self.inner.parts;
         size_of_val(&**parts) as u64
@@ -167,6 +225,14 @@ impl<T> Shared<T> {
     }
 
     /// How keys become hashes.
+    ///
+    /// ```
+    /// use lately::{Hashing, Lately, Seed};
+    ///
+    /// let seen = Lately::last(1_000_000).seed(7).build_shared()?;
+    /// assert_eq!(seen.hashing(), Hashing::Fast(Seed(7)));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn hashing(&self) -> Hashing {
         self.inner.hashing
     }
@@ -234,146 +300,6 @@ where
             other => other,
         };
         Ok(Self::of(window, hashing, parts))
-    }
-}
-
-impl Shared {
-    /// The filter in a snapshot that [`save`](Self::save) made. An error if its window is by time:
-    /// that is for [`open_within`](Self::open_within).
-    pub fn open(snapshot: &[u8]) -> Result<Self, Error> {
-        Self::opened(snapshot, &Untimed)
-    }
-
-    /// The filter over a window by time in a snapshot that [`save`](Self::save) made.
-    pub fn open_within(snapshot: &[u8]) -> Result<Shared<Timed>, Error> {
-        Shared::opened(snapshot, &Timed::default())
-    }
-
-    /// [`Lately::insert`] by any thread: of several that insert one new key at once, exactly one is
-    /// told that it is new.
-    #[inline]
-    pub fn insert(&self, key: impl Key) -> bool {
-        self.change(key, |part, key| part.insert(key))
-    }
-
-    /// [`Lately::insert_new`] by any thread.
-    pub fn insert_new(&self, key: impl Key) -> bool {
-        self.change(key, |part, key| part.insert_new(key))
-    }
-
-    /// [`Lately::contains`] by any thread.
-    #[inline]
-    pub fn contains(&self, key: impl Key) -> bool {
-        self.look(key, |part, key| part.contains(key))
-    }
-
-    /// [`Lately::distinct`], of all parts.
-    pub fn distinct(&self) -> Result<f64, Error> {
-        self.sum(Lately::<Untimed>::distinct)
-    }
-}
-
-impl Shared<Timed> {
-    /// [`Lately::insert_at`] by any thread.
-    pub fn insert_at(&self, key: impl Key, now: impl Into<Time>) -> Result<bool, Error> {
-        self.change(key, |part, key| part.insert_at(key, now))
-    }
-
-    /// [`Lately::insert_new_at`] by any thread.
-    pub fn insert_new_at(&self, key: impl Key, now: impl Into<Time>) -> Result<bool, Error> {
-        self.change(key, |part, key| part.insert_new_at(key, now))
-    }
-
-    /// [`Lately::insert_until`] by any thread.
-    pub fn insert_until(
-        &self,
-        key: impl Key,
-        now: impl Into<Time>,
-        deadline: impl Into<Time>,
-    ) -> Result<bool, Error> {
-        self.change(key, |part, key| part.insert_until(key, now, deadline))
-    }
-
-    /// [`Lately::contains_at`] by any thread.
-    pub fn contains_at(&self, key: impl Key, now: impl Into<Time>) -> bool {
-        self.look(key, |part, key| part.contains_at(key, now))
-    }
-
-    /// [`Lately::age_at`] by any thread.
-    pub fn age_at(
-        &self,
-        key: impl Key,
-        now: impl Into<Time>,
-    ) -> Result<Option<RangeInclusive<Duration>>, Error> {
-        self.look(key, |part, key| part.age_at(key, now))
-    }
-
-    /// [`Lately::distinct_at`], of all parts.
-    pub fn distinct_at(&self, now: impl Into<Time>) -> Result<f64, Error> {
-        let now = now.into();
-        self.sum(|part| part.distinct_at(now))
-    }
-
-    /// [`Lately::expire_at`], of all parts, one after the other.
-    pub fn expire_at(&self, now: impl Into<Time>) -> Result<bool, Error> {
-        let now = now.into();
-        let mut done = true;
-        for part in &self.inner.parts {
-            done &= part.change().expire_at(now)?;
-        }
-        Ok(done)
-    }
-
-    /// [`Lately::turn_back`], of all parts.
-    pub fn turn_back(&self, now: impl Into<Time>) {
-        let now = now.into();
-        self.inner.parts.iter().for_each(|part| part.change().turn_back(now));
-    }
-}
-
-impl Shared<Clocked> {
-    /// [`Lately::insert`] by any thread, now.
-    ///
-    /// ```
-    /// use lately::{Lately, SystemClock};
-    /// use std::time::Duration;
-    ///
-    /// let seen = Lately::within(Duration::from_secs(60)).clock(SystemClock).build_shared()?;
-    /// assert!(seen.insert("click 17"));
-    /// assert!(!seen.insert("click 17"));
-    /// # Ok::<(), lately::Error>(())
-    /// ```
-    pub fn insert(&self, key: impl Key) -> bool {
-        self.change(key, |part, key| part.insert(key))
-    }
-
-    /// [`Lately::insert_new`] by any thread, now.
-    pub fn insert_new(&self, key: impl Key) -> bool {
-        self.change(key, |part, key| part.insert_new(key))
-    }
-
-    /// [`Lately::contains`] by any thread, now.
-    pub fn contains(&self, key: impl Key) -> bool {
-        self.look(key, |part, key| part.contains(key))
-    }
-
-    /// [`Lately::age`] by any thread, now.
-    pub fn age(&self, key: impl Key) -> Result<Option<RangeInclusive<Duration>>, Error> {
-        self.look(key, |part, key| part.age(key))
-    }
-
-    /// [`Lately::distinct`], of all parts.
-    pub fn distinct(&self) -> Result<f64, Error> {
-        self.sum(Lately::<Clocked>::distinct)
-    }
-
-    /// [`Lately::expire`], of all parts, one after the other.
-    pub fn expire(&self) -> bool {
-        let mut done = true;
-        for part in &self.inner.parts {
-            done &= part.change().expire();
-        }
-        done
     }
 }
 

@@ -1,8 +1,8 @@
-//! Filters over the last *t*: each call says the moment, or a clock does.
+//! Filters over the last *t*: each call says the moment.
 
-use std::ops::RangeInclusive;
-use std::sync::Arc;
-use std::time::Duration;
+use alloc::sync::Arc;
+use core::ops::RangeInclusive;
+use core::time::Duration;
 
 use super::untimed::{NO_AGES, NOT_DISTINCT};
 use super::{Door, Lately, in_batches};
@@ -22,27 +22,25 @@ use crate::window::{Span, Time, Window};
 /// spoil the window.
 #[derive(Debug, Clone)]
 pub struct Timed {
-    horizon: Horizon,
-    lookout: Lookout,
+    pub(super) horizon: Horizon,
+    pub(super) lookout: Lookout,
+    /// No moment that the filter was told is later.
+    pub(super) latest: Time,
     /// What the builder was told, which the lookout is made of.
     pub(super) max_ahead: Option<Span>,
     pub(super) clock: Arc<dyn Clock>,
 }
 
-/// Says that the moment of a call is read from a clock.
-#[derive(Debug, Clone)]
-pub struct Clocked(pub(super) Timed);
-
 impl Default for Timed {
     fn default() -> Self {
         let (horizon, clock) = (Horizon::ENDLESS, Arc::new(SystemClock));
-        Self { horizon, lookout: Lookout::new(horizon), max_ahead: None, clock }
+        Self { horizon, lookout: Lookout::new(horizon), latest: Time::ZERO, max_ahead: None, clock }
     }
 }
 
 impl Timed {
     /// Looks out as far as the window asks for.
-    fn over(mut self, inner: &Untyped) -> Result<Self, Error> {
+    pub(super) fn over(mut self, inner: &Untyped) -> Result<Self, Error> {
         let window = inner.promise().window;
         if !matches!(window, Window::Within(_)) {
             return Err(Error::Unsupported {
@@ -51,6 +49,7 @@ impl Timed {
             });
         }
         self.horizon = Horizon::of(window, self.max_ahead);
+        self.latest = inner.filter.clock().unwrap_or(Time::ZERO);
         self.lookout = Lookout::with_clock(self.horizon, Arc::clone(&self.clock));
         Ok(self)
     }
@@ -65,80 +64,14 @@ impl Door for Lately<Timed> {
     }
 }
 
-impl Door for Lately<Clocked> {
-    type Time = Clocked;
-
-    fn enter(inner: Untyped, Clocked(time): Clocked) -> Result<Self, Error> {
-        let time = Clocked(time.over(&inner)?);
-        time.0.clock.now().ok_or(Error::Unsupported {
-            operation: "know the time",
-            instead: "the clock that it was given tells none: tell the moment with `insert_at`",
-        })?;
-        Ok(Self { inner, time })
-    }
-}
-
-impl Lately {
-    /// The filter over a window by time in a snapshot, of this or an older release. The clock that
-    /// moments may be ahead of is that of the machine.
-    ///
-    /// ```
-    /// use lately::{Lately, Time};
-    /// use std::time::Duration;
-    ///
-    /// let mut seen = Lately::within(Duration::from_secs(60)).build()?;
-    /// seen.insert_at("click 17", Time::from_millis(5_000))?;
-    /// let again = Lately::open_within(&seen.save())?;
-    /// assert!(again.contains_at("click 17", Time::from_millis(6_000)));
-    /// # Ok::<(), lately::Error>(())
-    /// ```
-    pub fn open_within(snapshot: &[u8]) -> Result<Lately<Timed>, Error> {
-        Lately::enter(Untyped::open(snapshot)?, Timed::default())
-    }
-}
-
-impl Lately<Timed> {
-    /// The same with another limit to how far ahead a moment is believed, and another clock that it
-    /// may be ahead of: for filters that were [opened](Lately::open_within), since both are no part
-    /// of a snapshot.
-    pub fn believing(self, max_ahead: Duration, clock: impl Clock + 'static) -> Self {
-        let time = Timed { max_ahead: Some(max_ahead.into()), clock: Arc::new(clock), ..self.time };
-        let time = time.over(&self.inner).expect("its window is by time already");
-        Self { time, ..self }
-    }
-
-    /// The same with a clock that says when something is inserted. An error if that knows no time.
-    ///
-    /// ```
-    /// use lately::{Lately, SystemClock};
-    /// use std::time::Duration;
-    ///
-    /// let mut seen = Lately::within(Duration::from_secs(60)).clock(SystemClock).build()?;
-    /// seen.insert("click 17");
-    /// let again = Lately::open_within(&seen.save())?.with_clock(SystemClock)?;
-    /// assert!(again.contains("click 17"));
-    /// # Ok::<(), lately::Error>(())
-    /// ```
-    pub fn with_clock(self, clock: impl Clock + 'static) -> Result<Lately<Clocked>, Error> {
-        let time = Timed { clock: Arc::new(clock), ..self.time };
-        Lately::enter(self.inner, Clocked(time))
-    }
-}
-
-/// A moment at which something is inserted into a window by time.
-trait Moments {
+/// Both ways to know the moment: told by the call, and read from a clock.
+pub(super) trait Moments {
     fn timed(&mut self) -> &mut Timed;
 }
 
 impl Moments for Timed {
     fn timed(&mut self) -> &mut Timed {
         self
-    }
-}
-
-impl Moments for Clocked {
-    fn timed(&mut self) -> &mut Timed {
-        &mut self.0
     }
 }
 
@@ -187,13 +120,16 @@ impl<T: Moments> Lately<T> {
     /// before the end of its window. It is never forgotten before, and reported at most the slack
     /// after. An error if the structure cannot, or the moment is too far ahead.
     ///
-    /// ```no_run
+    /// ```
     /// use lately::Lately;
     /// use std::time::{Duration, SystemTime};
     ///
     /// let mut tokens = Lately::within(Duration::from_secs(3600)).build()?;
     /// let now = SystemTime::now();
-    /// tokens.insert_until("jti 17", now, now + Duration::from_secs(300))?;
+    /// let expiry = now + Duration::from_secs(300);
+    /// assert!(tokens.insert_until("jti 17", now, expiry)?);
+    /// assert!(tokens.contains_at("jti 17", expiry));
+    /// assert!(!tokens.contains_at("jti 17", now + Duration::from_secs(3599)));
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn insert_until(
@@ -242,13 +178,91 @@ impl<T: Moments> Lately<T> {
         Ok(())
     }
 
+    /// [`insert_new_at`](Self::insert_new_at) for many at one moment, faster: `new[i]` becomes the
+    /// answer for `keys[i]`.
+    ///
+    /// ```
+    /// use lately::{Lately, Time};
+    /// use std::time::Duration;
+    ///
+    /// let mut seen = Lately::within(Duration::from_secs(60)).build()?;
+    /// let mut new = [false; 3];
+    /// seen.insert_new_all_at(&["a", "b", "a"], Time::from_millis(0), &mut new)?;
+    /// assert_eq!(new, [true, true, false]);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If the two slices differ in length.
+    pub fn insert_new_all_at<K: Key>(
+        &mut self,
+        keys: &[K],
+        now: impl Into<Time>,
+        new: &mut [bool],
+    ) -> Result<(), Error> {
+        let now = self.believe(now)?;
+        let filter = &mut self.inner.filter;
+        in_batches(&self.inner.hashing, keys, new, |hashes, new| {
+            filter.insert_new_hashes(hashes, now, new);
+        });
+        Ok(())
+    }
+
     /// Whether the key is in the window at a moment. Changes nothing, so any moment will do.
+    ///
+    /// ```
+    /// use lately::{Lately, Time};
+    /// use std::time::Duration;
+    ///
+    /// let mut seen = Lately::within(Duration::from_secs(60)).build()?;
+    /// seen.insert_at("a", Time::from_millis(0))?;
+    /// assert!(seen.contains_at("a", Time::from_millis(60_000)));
+    /// assert!(!seen.contains_at("a", Time::from_millis(120_000)));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn contains_at(&self, key: impl Key, now: impl Into<Time>) -> bool {
         self.inner.filter.contains_hash(self.hash(key), now.into())
     }
 
+    /// [`contains_at`](Self::contains_at) for many at one moment, faster: `seen[i]` becomes the answer
+    /// for `keys[i]`.
+    ///
+    /// ```
+    /// use lately::{Lately, Time};
+    /// use std::time::Duration;
+    ///
+    /// let mut filter = Lately::within(Duration::from_secs(60)).build()?;
+    /// filter.insert_at("a", Time::from_millis(0))?;
+    /// let mut seen = [false; 2];
+    /// filter.contains_all_at(&["a", "b"], Time::from_millis(0), &mut seen);
+    /// assert_eq!(seen, [true, false]);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If the two slices differ in length.
+    pub fn contains_all_at<K: Key>(&self, keys: &[K], now: impl Into<Time>, seen: &mut [bool]) {
+        let (filter, now) = (&self.inner.filter, now.into());
+        in_batches(&self.inner.hashing, keys, seen, |hashes, seen| {
+            filter.contains_hashes(hashes, now, seen);
+        });
+    }
+
     /// How long ago the key came, as the least and the most it can be; `None` if it is not in the
     /// window. An error if the structure does not know.
+    ///
+    /// ```
+    /// use lately::{Lately, Time};
+    /// use std::time::Duration;
+    ///
+    /// let mut seen = Lately::within(Duration::from_secs(60)).build()?;
+    /// seen.insert_at("a", Time::from_millis(0))?;
+    /// let age = seen.age_at("a", Time::from_millis(30_000))?.unwrap();
+    /// assert!(age.contains(&Duration::from_secs(30)));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn age_at(
         &self,
         key: impl Key,
@@ -263,6 +277,17 @@ impl<T: Moments> Lately<T> {
 
     /// About how many different keys are in the window at a moment; an error if the structure does
     /// not know.
+    ///
+    /// ```
+    /// use lately::{Lately, Time};
+    /// use std::time::Duration;
+    ///
+    /// let mut seen = Lately::within(Duration::from_secs(60)).build()?;
+    /// seen.insert_all_at(&["a", "b", "a"], Time::from_millis(0), &mut [false; 3])?;
+    /// assert_eq!(seen.distinct_at(Time::from_millis(0))?.round(), 2.0);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    #[doc(alias = "len")]
     pub fn distinct_at(&self, now: impl Into<Time>) -> Result<f64, Error> {
         self.inner.filter.distinct(now.into()).ok_or(NOT_DISTINCT)
     }
@@ -286,102 +311,48 @@ impl<T: Moments> Lately<T> {
     }
 
     /// The latest moment of any insertion, if there was one.
+    ///
+    /// ```
+    /// use lately::{Lately, Time};
+    /// use std::time::Duration;
+    ///
+    /// let mut seen = Lately::within(Duration::from_secs(60)).build()?;
+    /// assert_eq!(seen.latest(), None);
+    /// seen.insert_at("a", Time::from_millis(5))?;
+    /// assert_eq!(seen.latest(), Some(Time::from_millis(5)));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn latest(&self) -> Option<Time> {
         self.inner.filter.clock()
     }
 
     /// Sets the latest moment back to `now` if it is later: the remedy for a moment that was wrong.
     /// What is in the window stays in it, for one more window at most.
+    ///
+    /// ```
+    /// use lately::{Lately, Time};
+    /// use std::time::Duration;
+    ///
+    /// let mut seen = Lately::within(Duration::from_secs(60)).max_ahead(Duration::MAX).build()?;
+    /// seen.insert_at("a", Time::from_millis(99_999_999))?;
+    /// seen.turn_back(Time::from_millis(5_000));
+    /// assert_eq!(seen.latest(), Some(Time::from_millis(5_000)));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn turn_back(&mut self, now: impl Into<Time>) {
-        self.inner.filter.turn_back(now.into());
-        self.time.timed().lookout.forget();
+        let now = now.into();
+        self.inner.filter.turn_back(now);
+        let time = self.time.timed();
+        time.latest = time.latest.min(now);
+        time.lookout.forget();
     }
 
     #[inline]
     fn believe(&mut self, now: impl Into<Time>) -> Result<Time, Error> {
         let now = now.into();
-        let filter = &self.inner.filter;
-        self.time.timed().lookout.check(now, || filter.clock())?;
+        let (filter, time) = (&self.inner.filter, self.time.timed());
+        time.lookout.check(now, || filter.clock())?;
+        time.latest = time.latest.max(now);
         Ok(now)
-    }
-}
-
-impl Lately<Clocked> {
-    /// Records a sighting now, and says whether the key was not in the window. A repeat starts its
-    /// window anew.
-    ///
-    /// ```
-    /// use lately::{Lately, SystemClock};
-    /// use std::time::Duration;
-    ///
-    /// let mut seen = Lately::within(Duration::from_secs(60)).clock(SystemClock).build()?;
-    /// assert!(seen.insert("click 17"));
-    /// assert!(!seen.insert("click 17"));
-    /// # Ok::<(), lately::Error>(())
-    /// ```
-    pub fn insert(&mut self, key: impl Key) -> bool {
-        let now = self.now();
-        let hash = self.hash(key);
-        self.inner.filter.insert_hash(hash, now)
-    }
-
-    /// Like [`insert`](Self::insert), but a repeat does not start the key's window anew.
-    pub fn insert_new(&mut self, key: impl Key) -> bool {
-        let now = self.now();
-        let hash = self.hash(key);
-        self.inner.filter.insert_new_hash(hash, now)
-    }
-
-    /// Whether the key is in the window now.
-    pub fn contains(&self, key: impl Key) -> bool {
-        self.inner.filter.contains_hash(self.hash(key), self.read())
-    }
-
-    /// [`insert`](Self::insert) for many, faster: `new[i]` becomes the answer for `keys[i]`.
-    ///
-    /// # Panics
-    ///
-    /// If the two slices differ in length.
-    pub fn insert_all<K: Key>(&mut self, keys: &[K], new: &mut [bool]) {
-        let now = self.now();
-        let filter = &mut self.inner.filter;
-        in_batches(&self.inner.hashing, keys, new, |hashes, new| {
-            filter.insert_hashes(hashes, now, new);
-        });
-    }
-
-    /// How long ago the key came, as the least and the most it can be; `None` if it is not in the
-    /// window. An error if the structure does not know.
-    pub fn age(&self, key: impl Key) -> Result<Option<RangeInclusive<Duration>>, Error> {
-        self.age_at(key, self.read())
-    }
-
-    /// About how many different keys are in the window; an error if the structure does not know.
-    pub fn distinct(&self) -> Result<f64, Error> {
-        self.distinct_at(self.read())
-    }
-
-    /// Gives back memory of keys that have left the window, for times in which nothing is inserted: a
-    /// little at each call, so that no call takes long. `true` if nothing is left to do.
-    pub fn expire(&mut self) -> bool {
-        let now = self.now();
-        self.expire_at(now).unwrap_or(true)
-    }
-
-    /// The moment. A clock that was wrong before and is right again is believed: the filter is set
-    /// back to it, as [`turn_back`](Self::turn_back) does.
-    fn now(&mut self) -> Time {
-        let now = self.read();
-        let believed = now.after(self.time.0.horizon.limit());
-        if self.latest().is_some_and(|latest| latest > believed) {
-            self.turn_back(now);
-        }
-        now
-    }
-
-    /// The moment, or the latest seen if the clock does not know it any more.
-    fn read(&self) -> Time {
-        let Clocked(time) = &self.time;
-        time.clock.now().or_else(|| self.latest()).unwrap_or(Time::ZERO)
     }
 }

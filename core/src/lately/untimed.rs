@@ -1,6 +1,6 @@
 //! Filters that need no time: the last *n*, and ever.
 
-use std::ops::RangeInclusive;
+use core::ops::RangeInclusive;
 
 use super::{Door, Lately, in_batches};
 use crate::error::Error;
@@ -33,6 +33,15 @@ impl Door for Lately {
 impl Lately {
     /// The filter in a snapshot that [`save`](Self::save) made, in this or an older release. An error
     /// if its window is by time: that is for [`open_within`](Self::open_within).
+    ///
+    /// ```
+    /// use lately::Lately;
+    ///
+    /// let mut seen = Lately::last(1000).build()?;
+    /// seen.insert("click 17");
+    /// assert!(Lately::open(&seen.save())?.contains("click 17"));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn open(snapshot: &[u8]) -> Result<Self, Error> {
         Self::enter(Untyped::open(snapshot)?, Untimed)
     }
@@ -100,6 +109,26 @@ impl Lately {
         });
     }
 
+    /// [`insert_new`](Self::insert_new) for many, faster: `new[i]` becomes the answer for `keys[i]`.
+    ///
+    /// ```
+    /// let mut seen = lately::Lately::last(1000).build()?;
+    /// let mut new = [false; 3];
+    /// seen.insert_new_all(&["a", "b", "a"], &mut new);
+    /// assert_eq!(new, [true, true, false]);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If the two slices differ in length.
+    pub fn insert_new_all<K: Key>(&mut self, keys: &[K], new: &mut [bool]) {
+        let filter = &mut self.inner.filter;
+        in_batches(&self.inner.hashing, keys, new, |hashes, new| {
+            filter.insert_new_hashes(hashes, NO_TIME, new);
+        });
+    }
+
     /// [`contains`](Self::contains) for many, faster: `seen[i]` becomes the answer for `keys[i]`.
     ///
     /// ```
@@ -148,6 +177,7 @@ impl Lately {
     /// assert_eq!(seen.distinct()?.round(), 2.0);
     /// # Ok::<(), lately::Error>(())
     /// ```
+    #[doc(alias = "len")]
     pub fn distinct(&self) -> Result<f64, Error> {
         self.inner.filter.distinct(NO_TIME).ok_or(NOT_DISTINCT)
     }
@@ -170,5 +200,21 @@ impl<K: Key> Extend<K> for Lately {
         for key in keys {
             self.insert(key);
         }
+    }
+}
+
+/// All keys, ever: the filter that [`Lately::ever`] builds, with its default error.
+///
+/// ```
+/// let seen: lately::Lately = ["a", "b"].into_iter().collect();
+/// assert!(seen.contains("a") && !seen.contains("c"));
+/// ```
+impl<K: Key> FromIterator<K> for Lately {
+    fn from_iter<I: IntoIterator<Item = K>>(keys: I) -> Self {
+        let keys = keys.into_iter();
+        // A few kilobytes, which grow with what comes.
+        let mut seen = Lately::ever().build().expect("what grows begins small");
+        seen.extend(keys);
+        seen
     }
 }

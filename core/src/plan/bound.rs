@@ -2,6 +2,8 @@
 //! a constant (its O(n) term) that we leave out, so a clever structure could, in principle, come out
 //! slightly below at small sizes; that of growing sets has factors besides.
 
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::rate::ErrorRate;
 
 /// Any approximate set that holds `n` keys known in advance: `log2(1/ε)`.

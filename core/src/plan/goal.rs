@@ -1,5 +1,8 @@
 //! What a user wants, without the name of any structure.
 
+use alloc::borrow::ToOwned;
+use alloc::string::ToString;
+
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::rate::ErrorRate;

@@ -4,17 +4,23 @@
 //! [`Goal`], and ranks what comes back. Formulas stay with their structures.
 
 pub mod bound;
-mod frontier;
 mod goal;
 mod relax;
 
-pub use frontier::Frontier;
 pub use goal::{Goal, Limit};
+
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 use crate::blueprint::{Blueprint, Unfit};
 use crate::catalog::{CATALOG, Row};
 use crate::error::Error;
-use crate::filter::Promise;
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
+use crate::promise::Promise;
 use crate::rate::ErrorRate;
 use crate::window::{Slack, Window};
 
@@ -68,13 +74,44 @@ impl Goal {
         if plans.is_empty() {
             return Err(self.no_plan(reasons));
         }
-        // What depends on the rhythm of the stream comes last, since nobody knows that.
-        let even = |plan: &Plan| plan.blueprint.needs_even_stream();
-        plans.sort_by(|a, b| {
-            even(a).cmp(&even(b)).then(self.price_felt(a).total_cmp(&self.price_felt(b)))
-        });
+        plans.sort_by(|one, other| self.compare(&*one.blueprint, &*other.blueprint));
         explain(&mut plans);
         Ok(plans)
+    }
+
+    /// The first of [`plans`](Self::plans), which is sooner found than all of them; its reason does not
+    /// speak of the others.
+    pub fn best_plan(&self) -> Result<Plan, Error> {
+        self.validate()?;
+        let mut best: Option<(usize, Box<dyn Blueprint>)> = None;
+        // First those that take no time, lest the others be sized in vain.
+        let rows = CATALOG.iter().enumerate().map(|(at, row)| (at, row, (row.at_best)(self)));
+        let (hopes, plain): (Vec<_>, Vec<_>) = rows.partition(|(_, _, hope)| hope.is_some());
+        for (at, row, hope) in plain.into_iter().chain(hopes) {
+            // Of equals the one that is listed first.
+            let beats = |one: &dyn Blueprint| {
+                best.as_ref().is_none_or(|(listed, best)| {
+                    self.compare(one, &**best).then(at.cmp(listed)).is_lt()
+                })
+            };
+            if hope.is_some_and(|hope| !beats(&*hope)) {
+                continue;
+            }
+            if let Ok(found) = (row.propose)(self)
+                && beats(&*found)
+            {
+                best = Some((at, found));
+            }
+        }
+        match best {
+            Some((at, blueprint)) => {
+                let row = &CATALOG[at];
+                let reason = row.strength.to_owned();
+                Ok(Plan { reason, ..self.price(row, blueprint) })
+            }
+            // The list of all says why there is none.
+            None => self.plans().map(|mut plans| plans.swap_remove(0)),
+        }
     }
 
     /// The plan for one structure chosen by name.
@@ -121,13 +158,20 @@ impl Goal {
         })
     }
 
+    /// Which of two is better. What depends on the rhythm of the stream comes last, since nobody knows
+    /// that.
+    fn compare(&self, one: &dyn Blueprint, other: &dyn Blueprint) -> Ordering {
+        let uneven = one.needs_even_stream().cmp(&other.needs_even_stream());
+        uneven.then_with(|| self.price_felt(one).total_cmp(&self.price_felt(other)))
+    }
+
     /// Smaller is better: the side of the bargain that is open, at the exchange rate of both.
-    fn price_felt(&self, plan: &Plan) -> f64 {
+    pub(crate) fn price_felt(&self, blueprint: &dyn Blueprint) -> f64 {
         let open = match self.limit {
-            Limit::Error(_) => plan.bytes as f64,
-            Limit::Memory(_) => UNFELT + plan.blueprint.expected_mistakes(self.alphabet).total(),
+            Limit::Error(_) => blueprint.heap_bytes() as f64,
+            Limit::Memory(_) => UNFELT + blueprint.expected_mistakes(self.alphabet).total(),
         };
-        open * plan.cost.powf(LESS.ln() / SLOWER.recip().ln())
+        open * blueprint.cost().powf(LESS.ln() / SLOWER.recip().ln())
     }
 }
 
@@ -207,6 +251,33 @@ mod tests {
             }
         }
         assert!(compared > 1_000, "{compared}");
+    }
+
+    /// Alphabets hardly larger than the window, in memories hardly larger than the items.
+    #[test]
+    fn every_alphabet_has_a_plan() {
+        for (alphabet, bytes) in [(1_000, 900), (1_001, 900), (1_200, 900), (1_200, 2_000)] {
+            let goal = Goal::new(Window::Last(1_000), Memory::from_bytes(bytes));
+            for plan in (Goal { alphabet: Some(alphabet), ..goal }).plans().unwrap() {
+                let mistakes = plan.blueprint.expected_mistakes(Some(alphabet)).total();
+                let is_chance = (-1e-9..=2.0).contains(&mistakes);
+                assert!(is_chance, "{} of {alphabet} in {bytes}: {mistakes}", plan.row.name);
+            }
+        }
+    }
+
+    /// Whoever asks for the best plan alone gets the one that is listed first.
+    #[test]
+    fn the_short_search_finds_what_the_long_one_does() {
+        for goal in grid() {
+            let (long, short) = (goal.plans(), goal.best_plan());
+            let (Ok(long), Ok(short)) = (&long, &short) else {
+                assert_eq!(format!("{:?}", long.err()), format!("{:?}", short.err()), "{goal:?}");
+                continue;
+            };
+            assert_eq!(short.row.name, long[0].row.name, "{goal:?}");
+            assert_eq!(short.bytes, long[0].bytes, "{goal:?}");
+        }
     }
 
     /// Scanning thousands of items to save a few hundred bytes is what nobody would want.

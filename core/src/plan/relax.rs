@@ -4,6 +4,11 @@
 //! comes forward. So `within 1h, counting` is answered by what would do without counting, and not by
 //! twenty reasons of structures that were never in question. The reasons are data, for whoever asks.
 
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use super::{Goal, Limit};
 use crate::blueprint::{Blueprint, Unfit};
 use crate::catalog::{CATALOG, Row};
@@ -86,13 +91,13 @@ fn first(goal: &Goal) -> Option<(&'static Row, Box<dyn Blueprint>)> {
 /// Twice the memory, and so on: up to a tebibyte.
 fn doubled(memory: Memory) -> impl Iterator<Item = Memory> {
     let doubled =
-        std::iter::successors(memory.bytes().max(1).checked_mul(2), |bytes| bytes.checked_mul(2));
+        core::iter::successors(memory.bytes().max(1).checked_mul(2), |bytes| bytes.checked_mul(2));
     doubled.take_while(|&bytes| bytes <= 1 << 40).map(Memory::from_bytes)
 }
 
 /// Ten times the error, and so on.
 fn tenfold(rate: ErrorRate) -> impl Iterator<Item = ErrorRate> {
-    std::iter::successors(Some(rate), |rate| ErrorRate::new(rate.get() * 10.0).ok()).skip(1)
+    core::iter::successors(Some(rate), |rate| ErrorRate::new(rate.get() * 10.0).ok()).skip(1)
 }
 
 /// Why this structure does not reach a goal.
@@ -118,7 +123,8 @@ mod tests {
         let tiny = Goal::new(Window::Last(1_000_000), Memory::from_bytes(3));
         let text = told(tiny);
         assert!(text.contains("allow "), "{text}");
-        let ever = Goal { counting: true, ..Goal::new(Window::Ever, ErrorRate::DEFAULT) };
+        let ever =
+            Goal { counting: true, ..Goal::new(Window::Ever, Memory::from_bytes(1_000_000)) };
         let text = told(ever);
         assert!(text.contains("say how many keys to expect"), "{text}");
     }

@@ -3,7 +3,7 @@
 //! The paper's section 5.1: the filter is an index on an attribute that needs no table behind it.
 //! Every count is at least the truth, and wrong for the stated share of keys, so sums err upwards.
 
-use std::iter::Sum;
+use core::iter::Sum;
 
 use crate::filter::Counting;
 use crate::key::Key;

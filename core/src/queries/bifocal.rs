@@ -12,10 +12,13 @@
 //! a filter counts for keys it never saw is measured on random ones and taken off: where few keys
 //! join, it would be most of the answer.
 
-use std::collections::BTreeSet;
-use std::fmt;
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+use core::fmt;
 
 use crate::filter::Counting;
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::hash::{Seed, reduce, remix};
 use crate::window::Time;
 

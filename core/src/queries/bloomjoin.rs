@@ -9,7 +9,8 @@
 //! Because errors go one way, they can be removed: the keys that are left go to the site of `s`, it
 //! answers with their exact counts, and the result is exact. Section 5.3 of the paper.
 
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
 use crate::error::Error;
 use crate::lately::Counter;

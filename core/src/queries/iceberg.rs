@@ -4,6 +4,8 @@
 //! of the paper; it scans the data again for candidates, which a stream does not allow. In a window
 //! only keys of the window are listed, and only they take memory.
 
+use alloc::vec::Vec;
+
 use super::kept::{Heavy, Kept};
 use crate::error::Error;
 use crate::lately::Counter;

@@ -14,7 +14,9 @@
 //! window after they were put there: who has not come since is let go, who has is put at its end. A
 //! key is thus gone at most one window after it left, and is looked at once per window.
 
-use std::collections::{HashMap, VecDeque};
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use crate::error::Error;
 use crate::window::Window;
@@ -28,10 +30,17 @@ pub struct Kept {
     floor: u64,
     clock: Clock,
     /// By hash: equal hashes are one key to the counter too.
-    keys: HashMap<u64, Heavy>,
+    keys: Keys,
     /// In a window, every kept key once, with the moment when it was put here, earliest first.
     queue: VecDeque<(u64, u64)>,
 }
+
+#[cfg(feature = "std")]
+type Keys = std::collections::HashMap<u64, Heavy>;
+
+/// Without the standard library there is nothing random to hash by: keys are kept in their order.
+#[cfg(not(feature = "std"))]
+type Keys = alloc::collections::BTreeMap<u64, Heavy>;
 
 /// A key, and how often it came.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,7 +81,7 @@ impl Kept {
     pub fn new(window: Window, room: usize, floor: u64) -> Self {
         let (room, floor) = (room.max(1), floor.max(1));
         let clock = Clock { window, now: 0 };
-        Self { room, floor, clock, keys: HashMap::new(), queue: VecDeque::new() }
+        Self { room, floor, clock, keys: Keys::new(), queue: VecDeque::new() }
     }
 
     /// The lowest threshold that can be asked for.
@@ -159,8 +168,13 @@ impl Kept {
             return;
         }
         self.keys.remove(&hash);
+        #[cfg(feature = "std")]
+        let capacity = self.keys.capacity();
+        #[cfg(not(feature = "std"))]
+        let capacity = self.queue.capacity();
         // So much was given up one by one that giving the memory back costs little for each.
-        if self.keys.len() + FEW < self.keys.capacity() / 4 {
+        if self.keys.len() + FEW < capacity / 4 {
+            #[cfg(feature = "std")]
             self.keys.shrink_to(2 * self.keys.len());
             self.queue.shrink_to(2 * self.keys.len());
         }

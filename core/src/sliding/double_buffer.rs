@@ -9,12 +9,19 @@
 //! not guaranteed: a bounded worst case. Every n-th insertion empties a filter, which takes time
 //! linear in n.
 
+use alloc::vec::Vec;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::bits::size;
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::duplicates::law::{self, Stream};
 use crate::error::Error;
-use crate::filter::{Filter, Membership, Mistakes, Promise};
+use crate::filter::{Filter, Membership};
+use crate::promise::{Mistakes, Promise};
 use crate::hash::Seed;
 use crate::plan::{Goal, Limit};
 use crate::split_block::{self, BLOCK_BITS, SplitBlock};
@@ -122,7 +129,7 @@ impl DoubleBuffer {
 
     fn turn_if_full(&mut self) {
         if self.inserted == self.parameters.window {
-            std::mem::swap(&mut self.current, &mut self.previous);
+            core::mem::swap(&mut self.current, &mut self.previous);
             self.current.clear();
             self.inserted = 0;
         }

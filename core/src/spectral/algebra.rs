@@ -9,7 +9,10 @@
 //! nobody takes back from it; and filters under recurring minimum are not combined, because a key
 //! may be counted in the second filter of one and not of the other.
 
-use std::any::Any;
+use alloc::vec::Vec;
+use alloc::string::String;
+use alloc::borrow::ToOwned;
+use core::any::Any;
 
 use super::counters::Counters;
 use super::{Design, Rule, Spectral};

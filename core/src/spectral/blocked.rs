@@ -9,6 +9,8 @@
 //! counters have grown so much that pools hold fewer of them, the 64 counters take two lines, side
 //! by side.
 
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use super::counters::{COUNTERS_PER_LINE, Counters};
 use super::place::Place;
 use crate::bits::size_of_parts;
@@ -81,7 +83,7 @@ impl Place for Blocked {
         let mut start = line as usize * COUNTERS_PER_LINE;
         // The parts together take less than 27 bits of one hash.
         let mut bits = remix(hash, 0);
-        std::iter::repeat_with(move || {
+        core::iter::repeat_with(move || {
             let (index, rest) = reduce(bits, part as u64);
             let index = start + index as usize;
             start += part;

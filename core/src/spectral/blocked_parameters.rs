@@ -1,5 +1,9 @@
 //! The parameters of a spectral filter that touches one cache line per key.
 
+use alloc::vec::Vec;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+
 use super::blocked::Blocked;
 use super::counters::{Bytes, Counters};
 use super::parameters::{counted_items, promise};
@@ -10,7 +14,8 @@ use crate::bits::Lines;
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
-use crate::filter::{Filter, Promise};
+use crate::filter::Filter;
+use crate::promise::Promise;
 use crate::hash::Seed;
 use crate::plan::{Goal, Limit};
 

@@ -36,6 +36,8 @@ pub use rule::Rule;
 pub use window::SpectralWindow;
 pub use window_parameters::SpectralWindowParameters;
 
+use alloc::boxed::Box;
+
 use crate::blueprint::Blueprint;
 use crate::catalog::Row;
 use crate::codec::{Reader, Writer};
@@ -52,6 +54,7 @@ pub const ROW: Row = Row {
     family: 50,
     strength: "counts are never too small, and exact for all but the stated share of keys",
     propose: |goal| Ok(Box::new(SpectralParameters::propose(goal)?)),
+    at_best: |_| None,
     open: |parameters, payload| {
         let parameters = SpectralParameters::read(parameters)?;
         Ok(match parameters.storage {

@@ -1,5 +1,12 @@
 //! The parameters of a spectral filter, and what follows from them.
 
+use alloc::vec::Vec;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+use alloc::borrow::ToOwned;
+
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use super::counters::{Bytes, Counters, Fixed, Pools, Serial, StringArray};
 use super::place::{MOST_HASHES, Place, Rows};
 use super::rule::{Rule, Second};
@@ -7,7 +14,8 @@ use super::{Design, Spectral};
 use crate::blueprint::{Blueprint, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
-use crate::filter::{Filter, Promise};
+use crate::filter::Filter;
+use crate::promise::Promise;
 use crate::hash::Seed;
 use crate::plan::{Goal, Limit};
 use crate::probability::least;

@@ -1,7 +1,9 @@
 //! Where the counters of a key are: one in each row, or all in one cache line.
 
-use std::ops::Deref;
+use core::ops::Deref;
 
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use super::counters::Counters;
 use crate::bits::size_of_parts;
 use crate::error::Error;
@@ -53,7 +55,7 @@ impl Deref for Indices {
 }
 
 /// How keys are given their counters.
-pub trait Place: Copy + std::fmt::Debug + PartialEq + Send + Sync + 'static {
+pub trait Place: Copy + core::fmt::Debug + PartialEq + Send + Sync + 'static {
     /// How many counters there are.
     fn counters(&self) -> usize;
 
@@ -75,7 +77,7 @@ pub trait Place: Copy + std::fmt::Debug + PartialEq + Send + Sync + 'static {
     #[inline(always)]
     fn index_array<const K: usize>(&self, hash: u64) -> [usize; K] {
         let mut walk = self.walk(hash);
-        std::array::from_fn(|_| walk.next().expect("a walk does not end"))
+        core::array::from_fn(|_| walk.next().expect("a walk does not end"))
     }
 
     /// Chance that a key finds all its counters taken by others when `items` different keys were

@@ -17,6 +17,9 @@
 //! not hold: a key is looked for in the second filter by its counters there, which others may have
 //! set, and a key counted there is not counted while its minimum recurs. The lab shows how often.
 
+use alloc::string::{String, ToString};
+use alloc::borrow::ToOwned;
+
 use super::counters::{Counters, read_counters, write_counters};
 use super::place::{MOST_HASHES, Place, Rows};
 use crate::codec::{Reader, Writer};

@@ -9,23 +9,18 @@
 //! assumes that what leaves is at hand for deletion, and the ring is that hand. The filter only ever
 //! sees short hashes, so what it takes back is exactly what it counted.
 //!
-//! Many sightings recorded at once are one entry beside the ring, a *run*, and leave together. So an
-//! insertion takes its own time once when it comes and once when it leaves, however many sightings
-//! it stands for.
-
-use std::borrow::Cow;
-use std::collections::VecDeque;
+//! Many sightings recorded at once are one entry beside the ring: see [`Latest`].
 
 use super::counters::Bytes;
 use super::parameters::SpectralParameters;
 use super::window_parameters::SpectralWindowParameters;
 use super::{Rows, Spectral};
-use crate::bits::{Packed, size};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Counting, Filter, Membership};
 use crate::hash::{reduce, remix};
+use crate::latest::Latest;
 use crate::plan::{Goal, Limit};
 use crate::window::{Time, Window};
 
@@ -33,37 +28,17 @@ use crate::window::{Time, Window};
 #[derive(Debug, Clone)]
 pub struct SpectralWindow {
     parameters: SpectralWindowParameters,
-    /// The last `window` insertions; 0 where there is none.
-    ring: Packed,
-    /// Where the next insertion goes: the place of the oldest.
-    next: u64,
-    /// Places that belong together, oldest first; what the ring holds there means nothing.
-    runs: VecDeque<Run>,
-    /// Counts what is in the ring and in the runs.
+    /// The last `window` insertions.
+    latest: Latest,
+    /// Counts them.
     filter: Spectral<Bytes, SpectralParameters>,
 }
-
-/// Many sightings that came at once.
-#[derive(Debug, Clone, Copy)]
-struct Run {
-    /// The place of the first.
-    start: u64,
-    /// How many there are, on around the end of the ring.
-    length: u64,
-    short: u64,
-}
-
-/// Fewer sightings go into the ring one by one: a run takes 192 bits, so at most one for an item.
-const SHORTEST_RUN: u64 = 192;
 
 impl SpectralWindow {
     /// An empty window.
     pub fn new(parameters: SpectralWindowParameters) -> Self {
-        let ring = Packed::new(parameters.hash_bits, size(parameters.window));
-        let filter = Spectral::new(parameters.counting());
-        // A window of nothing, all of which came at once.
-        let nothing = Run { start: 0, length: parameters.window, short: 0 };
-        Self { parameters, ring, next: 0, runs: VecDeque::from([nothing]), filter }
+        let latest = Latest::new(parameters.window, parameters.hash_bits);
+        Self { parameters, latest, filter: Spectral::new(parameters.counting()) }
     }
 
     fn short(&self, hash: u64) -> u64 {
@@ -72,90 +47,36 @@ impl SpectralWindow {
 
     /// Takes back the oldest insertion, and puts this one in its place; 0 is none.
     fn push(&mut self, short: u64) {
-        self.let_go(1);
+        take_back(&mut self.filter, self.latest.push(short), 1);
         if short > 0 {
             self.filter.add(spread(short), 1);
         }
-        self.ring.set(self.next as usize, short);
-        self.next = self.after(self.next, 1);
     }
 
     /// Takes back so many of the oldest insertions, and puts as many of this one in their place.
     fn push_many(&mut self, short: u64, times: u64) {
         let window = self.parameters.window;
-        if times < SHORTEST_RUN.min(window) {
-            (0..times).for_each(|_| self.push(short));
-            return;
-        }
-        // More than a window of them leave one window, and nothing else.
-        let length = times.min(window);
-        if length == window {
-            self.filter = Spectral::new(self.parameters.counting());
-            self.runs.clear();
+        if times < window {
+            let Self { latest, filter, .. } = self;
+            latest.push_many(short, times, |short, times| take_back(filter, short, times));
         } else {
-            self.let_go(length);
+            // More than a window of them leave one window, and nothing else.
+            self.filter = Spectral::new(self.parameters.counting());
+            self.latest.fill(short);
         }
-        self.filter.add(spread(short), length);
-        self.runs.push_back(Run { start: self.next, length, short });
-        self.next = self.after(self.next, length);
-    }
-
-    /// Takes back so many of the oldest insertions.
-    fn let_go(&mut self, count: u64) {
-        let (mut place, mut left) = (self.next, count);
-        while left > 0 {
-            let leaving = match self.runs.front_mut() {
-                Some(run) if run.start == place => {
-                    let leaving = run.length.min(left);
-                    let short = run.short;
-                    (run.start, run.length) = (run.start + leaving, run.length - leaving);
-                    if run.start >= self.parameters.window {
-                        run.start -= self.parameters.window;
-                    }
-                    if run.length == 0 {
-                        self.runs.pop_front();
-                    }
-                    self.take_back(short, leaving);
-                    leaving
-                }
-                _ => {
-                    self.take_back(self.ring.get(place as usize), 1);
-                    1
-                }
-            };
-            left -= leaving;
-            place = self.after(place, leaving);
-        }
-    }
-
-    fn take_back(&mut self, short: u64, times: u64) {
-        if short > 0 {
-            // Refused only if a forged snapshot counts less than its ring holds: then nothing is
-            // there to take back.
-            let _ = self.filter.take_back(spread(short), times);
-        }
-    }
-
-    /// The place so many further in the ring; at most once around.
-    fn after(&self, place: u64, by: u64) -> u64 {
-        let place = place + by;
-        if place < self.parameters.window { place } else { place - self.parameters.window }
-    }
-
-    /// The ring with all places of runs filled in.
-    fn whole_ring(&self) -> Cow<'_, Packed> {
-        let mut ring = Cow::Borrowed(&self.ring);
-        // Where nothing came, nothing is written.
-        for run in self.runs.iter().filter(|run| run.short > 0) {
-            for by in 0..run.length {
-                ring.to_mut().set(self.after(run.start, by) as usize, run.short);
-            }
-        }
-        ring
+        self.filter.add(spread(short), times.min(window));
     }
 
     fn count(&self, hash: u64) -> u64 {
         self.filter.count(spread(self.short(hash)))
+    }
+}
+
+fn take_back(filter: &mut Spectral<Bytes, SpectralParameters>, short: u64, times: u64) {
+    if short > 0 {
+        // Refused only if a forged snapshot counts less than its ring holds: then nothing is there to
+        // take back.
+        let _ = filter.take_back(spread(short), times);
     }
 }
 
@@ -193,6 +114,10 @@ impl Counting for SpectralWindow {
         self.count(hash)
     }
 
+    fn displaced_by(&self, times: u64) -> u64 {
+        self.latest.one_by_one(times)
+    }
+
     fn count_hash(&self, hash: u64, _now: Time) -> u64 {
         self.count(hash)
     }
@@ -211,9 +136,7 @@ impl Filter for SpectralWindow {
     }
 
     fn heap_bytes(&self) -> u64 {
-        let ring = Packed::heap_bytes_for(self.parameters.hash_bits, self.ring.len());
-        let runs = self.runs.capacity() * size_of::<Run>();
-        ring + runs as u64 + self.filter.heap_bytes()
+        self.latest.heap_bytes() + self.filter.heap_bytes()
     }
 
     fn false_positive_rate(&self) -> f64 {
@@ -221,8 +144,7 @@ impl Filter for SpectralWindow {
     }
 
     fn write_payload(&self, out: &mut Writer) {
-        out.u64(self.next);
-        out.words(self.whole_ring().as_words());
+        self.latest.write(out);
         self.filter.write_payload(out);
     }
 
@@ -272,28 +194,17 @@ impl Structure for SpectralWindow {
             let expected = "from 2 to 64";
             return Err(Error::Field { field: "hash bits", found: hash_bits.into(), expected });
         }
-        let next = payload.u64_at_most("next", window - 1, "below the window")?;
-        let words = Packed::words_for(hash_bits, size(window)) as u64;
-        let words = payload.words("ring", words)?;
-        let ring = Packed::from_words(hash_bits, size(window), words).ok_or(Error::Field {
-            field: "ring",
-            found: u64::MAX,
-            expected: "zero beyond the last hash",
-        })?;
+        let latest = Latest::read(payload, window, hash_bits)?;
         let parameters = SpectralWindowParameters { window, hash_bits, rows };
         let filter = Spectral::open(parameters.counting(), payload)?;
-        let mut window = Self { parameters, ring, next, runs: VecDeque::new(), filter };
-        let is_empty = |&by: &u64| window.ring.get(window.after(next, by) as usize) == 0;
-        let length = (0..window.parameters.window).take_while(is_empty).count() as u64;
-        if length >= SHORTEST_RUN {
-            window.runs.push_back(Run { start: next, length, short: 0 });
-        }
-        Ok(window)
+        Ok(Self { parameters, latest, filter })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
+
     use super::*;
 
     #[test]
@@ -345,21 +256,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    /// Nothing is written one by one, and what came at once is one entry until it has left.
-    #[test]
-    fn a_million_sightings_are_one_entry() {
-        let parameters = SpectralWindowParameters::with_error(1_000_000, 0.01);
-        let mut filter = SpectralWindow::new(parameters);
-        for (key, times, runs) in [(1, 900_000, 2), (2, 50_000, 3), (3, 70_000, 3), (4, 1 << 60, 1)]
-        {
-            filter.add_hash(remix(key, 0), times, Time::ZERO);
-            assert_eq!(filter.runs.len(), runs);
-        }
-        assert!(filter.ring.as_words().iter().all(|&word| word == 0));
-        assert_eq!(filter.count_hash(remix(4, 0), Time::ZERO), 1_000_000);
-        filter.insert_hash(remix(5, 0), Time::ZERO);
-        assert_eq!(filter.count_hash(remix(4, 0), Time::ZERO), 999_999);
     }
 }

@@ -1,5 +1,11 @@
 //! The parameters of a window that counts, and their formulas.
 
+use alloc::vec::Vec;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use super::parameters::SpectralParameters;
 use super::rule::Rule;
 use super::window::SpectralWindow;
@@ -7,7 +13,8 @@ use super::{Place, Rows, Storage, hashes_for};
 use crate::bits::{Packed, size};
 use crate::blueprint::{Blueprint, Structure};
 use crate::codec::Writer;
-use crate::filter::{Filter, Promise};
+use crate::filter::Filter;
+use crate::promise::Promise;
 use crate::hash::Seed;
 use crate::window::{Slack, Window};
 

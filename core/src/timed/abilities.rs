@@ -1,12 +1,12 @@
 //! What the stored generations can tell beside seen or not: how long ago, how many different keys, a life
 //! that ends early, and what is taken back.
 
-use std::ops::Range;
+use core::ops::Range;
 
 use super::clock::{REGIONS, region_of};
-use super::deal::{bins_for, most_bins_for, used};
-use super::entry::Place;
-use super::filter::Timed;
+use super::deal::{bins_for, fine, most_bins_for, used};
+use super::entry::{BUCKETS, Place};
+use super::filter::TimedWindow;
 use super::segment::{Segment, Shape};
 use super::slots::Repeat;
 use super::sweep::older_than;
@@ -14,7 +14,7 @@ use crate::bits::{Isa, vectorized};
 use crate::filter::{Age, Aging, Deadlines, Removing};
 use crate::window::{Span, Time};
 
-impl Aging for Timed {
+impl Aging for TimedWindow {
     /// A key that was inserted with a deadline counts as older than it is: as old as one that leaves then.
     fn age_hash(&self, hash: u64, now: Time) -> Option<Age> {
         let now = self.now(now);
@@ -32,7 +32,7 @@ impl Aging for Timed {
     }
 }
 
-impl Deadlines for Timed {
+impl Deadlines for TimedWindow {
     fn insert_until_hash(&mut self, hash: u64, now: Time, deadline: Time) -> bool {
         self.advance(now);
         let now = self.now(now);
@@ -40,14 +40,18 @@ impl Deadlines for Timed {
     }
 }
 
-impl Removing for Timed {
-    /// Everything that matches the key goes: what was stored of it before the filter grew, and after.
+impl Removing for TimedWindow {
+    /// Everything that matches the key goes: what was stored of it before the filter grew, and after. Two
+    /// keys that are mistaken for each other have one entry, which goes with either: so of the other keys in
+    /// the window, each is forgotten too with the chance that a key is mistaken for a given other one, and
+    /// of all of them together at most as many as
+    /// [`false_positive_rate`](crate::raw::Filter::false_positive_rate) says.
     fn remove_hash(&mut self, hash: u64) -> bool {
         vectorized!(self.level, |isa| self.remove(isa, hash))
     }
 }
 
-impl Timed {
+impl TimedWindow {
     /// The moments of a generation that is so many old.
     fn moments(&self, region: usize, generation: u64, age: u32) -> Range<u64> {
         let then = generation.saturating_sub(age.into());
@@ -84,10 +88,17 @@ impl Timed {
                 break;
             }
             let place = Place::of(hash, depth, info.groups(&shape));
-            let run = segment.run(isa, &shape, info, place);
-            let Some(slot) = segment.matching_slot(&shape, info, run, place) else { break };
-            let entry = segment.entry_at(&shape, info, place, slot);
-            segment.take_out(&shape, info, place, run, slot);
+            let layout = info.layout(&shape);
+            let run = segment.run(isa, layout, place);
+            let mut matching = None;
+            let field = info.field(place.remainder);
+            segment.matching(isa, layout, info.mixed, run, field, |slot, value| {
+                matching = Some((slot, value));
+            });
+            let Some((slot, value)) = matching else { break };
+            let bucket = place.group as u32 * BUCKETS + place.bucket;
+            let entry = fine(&shape, info, bucket, value);
+            segment.take_out(isa, &shape, info, place, run, slot);
             self.weights.take(region, entry.tag, entry.len() + depth);
             removed += 1;
         }
@@ -152,10 +163,9 @@ impl Segment<&[u64]> {
     /// Entries that are at most so many generations old.
     fn count_young(&self, shape: &Shape, oldest: u32) -> u64 {
         let info = self.info();
+        let layout = info.layout(shape);
         let bins = (0..info.bins).map(|bin| {
-            let words = self.bin(shape, info, bin);
-            let tags = &words[words.len() - shape.tag_bits as usize..];
-            let old = older_than(shape, tags, self.generation(), oldest);
+            let old = older_than(shape, self.tags(layout, bin), self.generation(), oldest);
             u64::from((used(info, bin) & !old).count_ones())
         });
         bins.sum()

@@ -1,14 +1,18 @@
 //! A clock that is set back.
 
+use alloc::vec::Vec;
+
 use super::clock::region_of;
-use super::filter::{Timed, part};
+use super::filter::{TimedWindow, part};
 use super::segment::{Info, Segment};
 use crate::bits::Scalar;
 
-impl Timed {
+impl TimedWindow {
     /// Sets the clock back: what was seen later counts as seen then.
     ///
-    /// Looks at all entries, because all may have to change.
+    /// Looks at all entries at once, because all may have to change. It may: somebody asks for it by hand
+    /// after a clock was wrong, and until it is done no answer would be right. What had left the window
+    /// must not come back uncounted, so nothing of it can be put off.
     pub(super) fn set_back(&mut self, now: u64) {
         let hashes: Vec<u64> = self.segments.first_hashes().collect();
         for &hash in &hashes {

@@ -1,10 +1,11 @@
 //! Segments made from segments: entries taken out, put in, or moved as they are.
 
-use std::ops::{Deref, DerefMut};
+use alloc::vec::Vec;
+use core::ops::{Deref, DerefMut};
 
-use super::entry::{BUCKETS, Entry, Place};
-use super::slots::put_bits;
-use super::segment::{Group, HEAD, Info, MOST_COARSE, SLOTS, Segment, Shape, ones};
+use super::entry::{BUCKETS, Entry, ones};
+use super::segment::{Group, HEAD, Info, Layout, MOST_COARSE, SLOTS, Segment, Shape};
+use super::slots::low_part;
 
 /// Bins for so many entries and as many more as will soon come.
 pub(super) fn bins_for(count: usize) -> usize {
@@ -32,7 +33,8 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         if info.bins == 0 {
             return entries;
         }
-        let mut values = [0; SLOTS];
+        let layout = info.layout(shape);
+        let (mut values, mut ends) = ([0; SLOTS], 0);
         let mut bin_of_values = usize::MAX;
         for number in 0..info.groups(shape) {
             let group = self.group(number);
@@ -40,12 +42,12 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
             while buckets != 0 {
                 if slot / SLOTS != bin_of_values {
                     bin_of_values = slot / SLOTS;
-                    values = slot_values(self.bin(shape, info, bin_of_values));
+                    (ends, values) = self.slot_values(layout, bin_of_values);
                 }
                 let value = values[slot % SLOTS];
                 let bucket = number as u32 * BUCKETS + buckets.trailing_zeros();
                 entries.push(fine(shape, info, bucket, value));
-                if value >> (info.stride(shape) - 1) & 1 != 0 {
+                if ends >> (slot % SLOTS) & 1 != 0 {
                     buckets &= buckets - 1;
                 }
                 slot += 1;
@@ -54,11 +56,23 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         entries
     }
 
-    /// The entry in a slot that belongs to the bucket of a place.
-    pub(super) fn entry_at(&self, shape: &Shape, info: Info, place: Place, slot: usize) -> Entry {
-        let bin = self.bin(shape, info, slot / SLOTS);
-        let value = bin.iter().fold(0, |value, word| value << 1 | word >> (slot % SLOTS) & 1);
-        fine(shape, info, place.group as u32 * BUCKETS + place.bucket, value)
+    /// The ends of a bin, and the values of all its slots.
+    #[inline(always)]
+    fn slot_values(&self, layout: Layout, bin: usize) -> (u64, [u64; SLOTS]) {
+        let mut values = [0; SLOTS];
+        for row in 0..layout.rows {
+            let bytes = &self.row(layout, row)[bin * SLOTS..][..SLOTS];
+            for (value, &byte) in values.iter_mut().zip(bytes) {
+                *value = *value << 8 | u64::from(byte);
+            }
+        }
+        let planes = self.planes(layout, bin);
+        for word in &planes[1..] {
+            for (slot, value) in values.iter_mut().enumerate() {
+                *value = *value << 1 | word >> slot & 1;
+            }
+        }
+        (planes[0], values)
     }
 
     /// The same entries in more or fewer bins, which have room for them: words are copied, and the upper
@@ -67,14 +81,21 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         let info = self.info();
         let made_info = Info { bins, ..info };
         let mut made = Segment::zeros(shape, self.generation(), made_info);
-        let (at, stride, groups) = (info.bins_at(shape), info.stride(shape), info.groups(shape));
+        let (at, groups) = (info.bins_at(shape), info.groups(shape));
         made.words[HEAD..at].copy_from_slice(&self.words[HEAD..at]);
         for word in &mut made.words[HEAD + groups / 2..HEAD + groups] {
             let group = Group(*word);
             let start = group.start() + made_info.slots() - info.slots();
             *word = Group::new(start, group.occupied()).0;
         }
-        let (source, target) = (&self.words[at..], &mut made.words[at..]);
+        let (layout, made_layout) = (info.layout(shape), made_info.layout(shape));
+        for number in 0..layout.rows {
+            let (source, target) = (self.row(layout, number), made.row_mut(made_layout, number));
+            target[..info.lower].copy_from_slice(&source[..info.lower]);
+            target[made_info.upper_start()..].copy_from_slice(&source[info.upper_start()..]);
+        }
+        let stride = layout.planes();
+        let (source, target) = (&self.words[layout.planes_at..], made.planes_mut(made_layout));
         let whole = info.lower / SLOTS * stride;
         target[..whole].copy_from_slice(&source[..whole]);
         copy_masked(source, target, whole, whole, stride, ones(info.lower % SLOTS));
@@ -93,9 +114,18 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
     /// Whether all entries are as long as can be.
     pub(super) fn all_long(&self, shape: &Shape) -> bool {
         let info = self.info();
-        let marks = info.field_bits() as usize;
-        !info.mixed
-            || (0..info.bins).all(|bin| self.bin(shape, info, bin)[marks] == used(info, bin))
+        let layout = info.layout(shape);
+        let left = layout.low_bits - layout.tag_bits;
+        if !info.mixed || info.bins == 0 {
+            return true;
+        }
+        // The lowest bit of the field says so, in the last plane of fields or in the last row.
+        if left > 0 {
+            return (0..info.bins).all(|bin| self.planes(layout, bin)[left] == used(info, bin));
+        }
+        let row = self.row(layout, layout.rows - 1);
+        let halves = [&row[..info.lower], &row[info.upper_start()..]];
+        halves.iter().all(|half| half.iter().all(|byte| byte & 1 != 0))
     }
 }
 
@@ -148,8 +178,8 @@ impl Segment {
 
     #[inline(always)]
     fn fill(&mut self, shape: &Shape, info: Info, entries: &[Entry]) {
-        let stride = info.stride(shape);
-        let (groups, at) = (info.groups(shape), info.bins_at(shape));
+        let (groups, layout) = (info.groups(shape), info.layout(shape));
+        let stride = layout.planes();
         let mut rest = entries;
         let mut slot = 0;
         for number in 0..groups {
@@ -165,9 +195,14 @@ impl Segment {
                 }
                 let last = others.first().is_none_or(|next| next.bucket >> info.coarse != bucket);
                 occupied |= 1 << (bucket % BUCKETS);
-                let value = u64::from(last) << (stride - 1) | value;
-                let bin = &mut self.words[at + slot / SLOTS * stride..][..stride];
-                put_bits(bin, value, |word, bit| word | bit << (slot % SLOTS));
+                for row in 0..layout.rows {
+                    self.row_mut(layout, row)[slot] = layout.byte(value, row);
+                }
+                let low = low_part(layout, last, value);
+                let bin = &mut self.words[layout.planes_at + slot / SLOTS * stride..][..stride];
+                for (word, bit) in bin.iter_mut().zip((0..stride).rev()) {
+                    *word |= (low >> bit & 1) << (slot % SLOTS);
+                }
                 (rest, slot) = (others, slot + 1);
             }
             self.words[HEAD + number] = Group::new(start, occupied).0;
@@ -179,9 +214,10 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
     /// Gives all entries the tags of these, which are the same otherwise.
     pub(super) fn retag(&mut self, shape: &Shape, entries: &[Entry]) {
         let info = self.info();
+        let layout = info.layout(shape);
         let slots = (0..info.lower).chain(info.upper_start()..info.slots());
         for (slot, entry) in slots.zip(entries) {
-            self.set_tag(shape, info, slot, entry.tag);
+            self.set_tag(layout, slot, entry.tag);
         }
     }
 }
@@ -203,18 +239,6 @@ pub(super) fn coarse_value(shape: &Shape, info: Info, entry: Entry) -> (u32, u64
     let last = u64::from(entry.bucket) << 1 << (63 - info.coarse);
     let field = info.field_of_word(entry.remainder >> info.coarse | last);
     (entry.bucket >> info.coarse, field << shape.tag_bits | u64::from(entry.tag))
-}
-
-/// The values of all slots of a bin: its words are their bits, the highest first.
-#[inline(always)]
-fn slot_values(bin: &[u64]) -> [u64; SLOTS] {
-    let mut values = [0; SLOTS];
-    for word in bin {
-        for (slot, value) in values.iter_mut().enumerate() {
-            *value = *value << 1 | word >> slot & 1;
-        }
-    }
-    values
 }
 
 /// Copies some slots of a bin.

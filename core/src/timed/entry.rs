@@ -5,6 +5,8 @@
 //! having more of them than others. As a word that is the remainder from the highest bit on, a one that
 //! ends it, and zeros: entries in order of bucket and word are in the order of their hashes.
 
+use alloc::vec::Vec;
+
 use crate::hash::reduce;
 
 /// Buckets of a group: what a word can hold beside the start of the group.
@@ -124,9 +126,20 @@ pub(super) fn is_sorted(entries: &[Entry]) -> bool {
     entries.is_sorted_by(|before, after| before.key() < after.key())
 }
 
+/// A word with so many ones at its lower end.
+#[inline(always)]
+pub(super) fn ones(count: usize) -> u64 {
+    1_u64.unbounded_shl(count as u32).wrapping_sub(1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn as_many_ones_as_asked_for() {
+        assert_eq!((ones(0), ones(1), ones(64)), (0, 1, u64::MAX));
+    }
     use crate::hash::remix;
 
     /// The entry of a hash in a segment of this depth, with so many bits.

@@ -1,8 +1,12 @@
 //! The filter: segments by prefix, the clock, and what an operation does.
 
+use alloc::boxed::Box;
+
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use super::clock::{REGIONS, Ticks, region_of};
 use super::level::{PARTS, Population};
-use super::parameters::TimedParameters;
+use super::parameters::TimedWindowParameters;
 use super::segment::{Segment, Shape};
 use super::slots::{Outcome, Repeat};
 use super::weights::Weights;
@@ -14,8 +18,8 @@ const TURNS: u32 = 4;
 
 /// Remembers every key for a span of time, at whatever rate they come.
 #[derive(Debug, Clone)]
-pub struct Timed {
-    pub(super) parameters: TimedParameters,
+pub struct TimedWindow {
+    pub(super) parameters: TimedWindowParameters,
     pub(super) ticks: Ticks,
     pub(super) shape: Shape,
     pub(super) level: Level,
@@ -36,6 +40,10 @@ pub struct Timed {
     pub(super) turn: u32,
     /// Segments that were looked after in a row without anything to do.
     pub(super) quiet: u32,
+    /// Bits that remainders lack because memory is bounded and keys are many.
+    pub(super) short: u32,
+    /// Segments that were looked after since they lack as many.
+    pub(super) round: u32,
     /// Segments that were swept or made, ever: what operations cost beside the usual.
     pub(super) work: u64,
 }
@@ -47,9 +55,9 @@ pub(super) struct Region {
     pub(super) population: Population,
 }
 
-impl Timed {
+impl TimedWindow {
     /// An empty filter.
-    pub fn new(parameters: TimedParameters) -> Self {
+    pub fn new(parameters: TimedWindowParameters) -> Self {
         let region = || Region { generation: 0, population: Population::new(parameters.floor()) };
         let empty = |_| (REGIONS.ilog2(), Segment::empty(0, 0).words);
         let segments = Extendible::new(REGIONS.ilog2(), (0..REGIONS).map(empty));
@@ -57,7 +65,7 @@ impl Timed {
     }
 
     pub(super) fn from_parts(
-        parameters: TimedParameters,
+        parameters: TimedWindowParameters,
         regions: Box<[Region; REGIONS]>,
         segments: Extendible,
     ) -> Self {
@@ -77,6 +85,8 @@ impl Timed {
             hand: 0,
             turn: 0,
             quiet: 0,
+            short: 0,
+            round: u32::MAX,
             work: 0,
         }
     }
@@ -135,15 +145,18 @@ impl Timed {
     pub(super) fn find<I: Isa>(&self, isa: I, hash: u64, now: u64) -> Option<Option<u32>> {
         let (depth, words) = self.segments.get(hash);
         let segment = Segment { words };
-        let late = self.generation(region_of(hash), now).wrapping_sub(segment.generation());
-        if late > self.shape.ages.into() {
+        let info = segment.info();
+        let found = segment.find(isa, &self.shape, info, hash, depth);
+        if found.is_none() && info.blind == 0 {
             return None;
         }
-        let late = late as u32;
-        let oldest = self.shape.ages - late;
-        match segment.find(isa, &self.shape, hash, depth, oldest) {
-            Some(age) => Some(Some(age + late)),
-            None => (segment.info().blind > late).then_some(None),
+        let ages = u64::from(self.shape.ages);
+        let late = self.generation(region_of(hash), now).wrapping_sub(segment.generation());
+        match found {
+            Some(age) if u64::from(age) <= ages.saturating_sub(late) && late <= ages => {
+                Some(Some(age + late as u32))
+            }
+            _ => (u64::from(info.blind) > late).then_some(None),
         }
     }
 
@@ -186,7 +199,7 @@ impl Timed {
         self.insert_of(isa, hash, generation, repeat)
     }
 
-    /// Looks, and records a sighting of a generation that is not too old.
+    /// Looks, and records a sighting of a generation that is not too old; whether it was new.
     #[inline(always)]
     pub(super) fn insert_of<I: Isa>(
         &mut self,
@@ -195,44 +208,93 @@ impl Timed {
         generation: u64,
         repeat: Repeat,
     ) -> bool {
-        let region = region_of(hash);
         let tag = self.shape.tag(generation);
+        match self.insert_if_ready(isa, hash, tag, repeat) {
+            Some(new) => new,
+            None => self.make_ready_and_insert(isa, hash, tag, repeat),
+        }
+    }
+
+    /// The same if the segment is as it should be and has room.
+    #[inline(always)]
+    fn insert_if_ready<I: Isa>(
+        &mut self,
+        isa: I,
+        hash: u64,
+        tag: u32,
+        repeat: Repeat,
+    ) -> Option<bool> {
+        let number = region_of(hash);
+        let region = &mut self.regions[number];
+        let (depth, words) = self.segments.get_mut(hash);
+        let mut segment = Segment { words };
+        let info = segment.info();
+        let needed = self.shape.needed_bits(region.population.bits(), self.short, depth);
+        let blind = info.blind > 0 && repeat == Repeat::Keep;
+        // One without bins has no bits either, and some are needed.
+        if segment.generation() != region.generation || info.remainder_bits < needed || blind {
+            return None;
+        }
+        match segment.insert(isa, &self.shape, hash, depth, tag, repeat) {
+            Outcome::Stored { seen } => {
+                self.weights.add(number, tag, info.remainder_bits + depth);
+                region.population.add();
+                self.items += 1;
+                let most = self.parameters.entries as usize;
+                // The first is the least that any may have.
+                if info.count() >= most && info.count() >= limit(&self.parameters, hash, depth) {
+                    self.split_if_large(isa, hash);
+                }
+                Some(!(seen || info.blind > 0))
+            }
+            Outcome::Refreshed { before } => {
+                self.weights.take(number, before, info.remainder_bits + depth);
+                self.weights.add(number, tag, info.remainder_bits + depth);
+                Some(false)
+            }
+            Outcome::Seen => Some(false),
+            Outcome::Full => None,
+        }
+    }
+
+    /// The same if it is not: it is swept, made anew or gets room first.
+    #[cold]
+    #[inline(never)]
+    fn make_ready_and_insert<I: Isa>(
+        &mut self,
+        isa: I,
+        hash: u64,
+        tag: u32,
+        repeat: Repeat,
+    ) -> bool {
+        let region = region_of(hash);
         loop {
-            let current = self.regions[region].generation;
-            let (depth, words) = self.segments.get_mut(hash);
-            let mut segment = Segment { words };
+            let (depth, words) = self.segments.get(hash);
+            let segment = Segment { words };
             let info = segment.info();
-            if segment.generation() != current {
+            let needed = self.needed_bits(hash, depth);
+            if segment.generation() != self.regions[region].generation {
                 self.sweep(isa, hash);
-                continue;
-            }
-            let more = self.regions[region].population.bits();
-            let needed = self.shape.needed_bits(more, depth);
-            if info.remainder_bits < needed && info.bins > 0 {
-                self.remake(isa, hash);
-                continue;
-            }
-            let blind = info.blind > 0;
-            if blind && repeat == Repeat::Keep {
+            } else if info.blind > 0 && repeat == Repeat::Keep {
                 return false;
-            }
-            match segment.insert(isa, &self.shape, hash, depth, tag, repeat) {
-                Outcome::Stored { seen } => {
-                    self.weights.add(region, tag, info.remainder_bits + depth);
-                    self.regions[region].population.add();
-                    self.items += 1;
-                    if info.count() >= limit(&self.parameters, hash, depth) {
-                        self.split_if_large(isa, hash);
+            } else if info.bins == 0 {
+                self.make_room(isa, hash);
+            } else if info.remainder_bits < needed {
+                if !self.shorten_instead() {
+                    self.remake(isa, hash);
+                }
+            } else {
+                let inserted = isa.vectorize(
+                    #[inline(always)]
+                    || self.insert_if_ready(isa, hash, tag, repeat),
+                );
+                match inserted {
+                    Some(new) => return new,
+                    None => {
+                        self.make_room(isa, hash);
+                        self.relieve(isa, hash);
                     }
-                    return !(seen || blind);
                 }
-                Outcome::Refreshed { before } => {
-                    self.weights.take(region, before, info.remainder_bits + depth);
-                    self.weights.add(region, tag, info.remainder_bits + depth);
-                    return false;
-                }
-                Outcome::Seen => return false,
-                Outcome::Full => self.make_room(isa, hash),
             }
         }
     }
@@ -262,6 +324,7 @@ impl Timed {
                 self.quiet = 0;
             }
         }
+        self.relax();
         self.find_next_change();
     }
 
@@ -296,7 +359,8 @@ pub(super) fn part(shape: &Shape, generation: u64) -> u64 {
 
 /// Entries beyond which the segment of a hash is split: more for larger prefixes, so that not all are
 /// split at once.
-pub(super) fn limit(parameters: &TimedParameters, hash: u64, depth: u32) -> usize {
+#[inline(always)]
+pub(super) fn limit(parameters: &TimedWindowParameters, hash: u64, depth: u32) -> usize {
     let entries = u64::from(parameters.entries);
     // The prefix as a fraction, in units of 2^-32.
     let fraction = prefix(hash, depth) << (32 - depth);

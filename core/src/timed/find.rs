@@ -1,10 +1,10 @@
 //! Looking for a hash in a segment.
 
-use std::ops::Deref;
+use core::ops::Deref;
 
-use super::entry::Place;
-use super::segment::{HEAD, Info, SLOTS, Segment, Shape, ones};
-use crate::bits::Isa;
+use super::entry::{Place, ones};
+use super::segment::{HEAD, Info, Layout, SLOTS, Segment, Shape};
+use crate::bits::{Isa, STRETCH, bytes};
 
 /// The slots of a bucket. If it has none, `first` is where its first would be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,18 +26,16 @@ pub(super) struct Compared {
 }
 
 impl<W: Deref<Target = [u64]>> Segment<W> {
-    /// The age of the youngest entry that matches, counted from the generation of the segment, if it is
-    /// at most `oldest`.
+    /// The age of the youngest entry that matches, counted from the generation of the segment.
     #[inline(always)]
     pub(super) fn find<I: Isa>(
         &self,
         isa: I,
         shape: &Shape,
+        info: Info,
         hash: u64,
         depth: u32,
-        oldest: u32,
     ) -> Option<u32> {
-        let info = self.info();
         if info.bins == 0 {
             return None;
         }
@@ -45,32 +43,52 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         if !self.group(place.group).has(place.bucket) {
             return None;
         }
-        let run = self.run(isa, shape, info, place);
+        let layout = info.layout(shape);
+        let run = self.run(isa, layout, place);
         let field = info.field(place.remainder);
-        let mut youngest = None;
-        for (bin, slots) in run.bins() {
-            let words = self.bin(shape, info, bin);
-            let (fields, tags) = words[1..].split_at(info.field_bits() as usize);
-            let matching = if info.mixed {
-                matching_mixed(fields, slots, field)
-            } else {
-                matching(fields, slots, field)
-            };
-            if matching != 0 {
-                let age = youngest_of(shape, tags, matching, self.generation());
-                youngest = Some(youngest.map_or(age, |other: u32| other.min(age)));
+        // Nearly always no byte is the wanted one.
+        if let Some(bytes) = self.single_stretch(layout, info.mixed, run) {
+            let wanted = layout.byte(field << layout.tag_bits, 0);
+            if isa.bytes_equal(bytes, wanted) & run.stretch(run.first) == 0 {
+                return None;
             }
         }
-        youngest.filter(|&age| age <= oldest)
+        self.youngest(isa, shape, run, field)
+    }
+
+    /// The same of those in a run; it finds out anew what is in registers elsewhere.
+    #[inline(never)]
+    fn youngest<I: Isa>(&self, isa: I, shape: &Shape, run: Run, field: u64) -> Option<u32> {
+        isa.vectorize(
+            #[inline(always)]
+            || {
+                let (info, mut youngest) = (self.info(), None);
+                self.matching(isa, info.layout(shape), info.mixed, run, field, |_, value| {
+                    let age = shape.age(self.generation(), shape.tag(value));
+                    youngest = Some(youngest.map_or(age, |other: u32| other.min(age)));
+                });
+                youngest
+            },
+        )
+    }
+
+    /// The first row from the first slot of a run on, if that is all that can tell its entries from
+    /// others at first sight: hardly any run is longer, and entries are of one length when nothing grows.
+    #[inline(always)]
+    fn single_stretch(&self, layout: Layout, mixed: bool, run: Run) -> Option<&[u8; STRETCH]> {
+        if mixed || layout.rows == 0 || run.end - run.first > STRETCH {
+            return None;
+        }
+        bytes(&self.words)[layout.row_at(0) + run.first..].first_chunk()
     }
 
     /// The slots of the bucket of a place.
     #[inline(always)]
-    pub(super) fn run<I: Isa>(&self, isa: I, shape: &Shape, info: Info, place: Place) -> Run {
+    pub(super) fn run<I: Isa>(&self, isa: I, layout: Layout, place: Place) -> Run {
         let group = self.group(place.group);
         let (start, rank) = (group.start(), group.rank(place.bucket));
         let has = group.has(place.bucket);
-        let ends = self.ends_from(shape, info, start);
+        let ends = self.ends_from(layout, start);
         // Without the ends of the buckets before it.
         let before = isa.deposit(ones(rank as usize), ends);
         let rest = ends ^ before;
@@ -79,7 +97,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
             let end = if has { start + rest.trailing_zeros() as usize + 1 } else { first };
             return Run { first, end };
         }
-        self.far_run(isa, shape, info, start, rank, has)
+        self.far_run(isa, layout, start, rank, has)
     }
 
     /// The same if it is not among the first slots of the group.
@@ -87,104 +105,173 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
     fn far_run<I: Isa>(
         &self,
         isa: I,
-        shape: &Shape,
-        info: Info,
+        layout: Layout,
         start: usize,
         rank: u32,
         has: bool,
     ) -> Run {
         let after = |slot: usize, ends: u32| match ends {
             0 => slot,
-            ends => self.nth_end(isa, shape, info, slot, ends - 1) + 1,
+            ends => self.nth_end(isa, layout, slot, ends - 1) + 1,
         };
         let first = after(start, rank);
         Run { first, end: if has { after(first, 1) } else { first } }
     }
 
     /// The slot of the n-th end, from zero on, among those from a slot on.
-    fn nth_end<I: Isa>(
-        &self,
-        isa: I,
-        shape: &Shape,
-        info: Info,
-        mut slot: usize,
-        mut n: u32,
-    ) -> usize {
+    fn nth_end<I: Isa>(&self, isa: I, layout: Layout, mut slot: usize, mut n: u32) -> usize {
         loop {
-            let ends = self.ends_from(shape, info, slot);
+            let ends = self.ends_from(layout, slot);
             if n < ends.count_ones() {
                 return slot + isa.deposit(1 << n, ends).trailing_zeros() as usize;
             }
             n -= ends.count_ones();
             slot += SLOTS;
-            assert!(slot < info.slots(), "a bucket without an end");
+            assert!(slot < layout.slots, "a bucket without an end");
         }
     }
 
     /// The ends of 64 slots from one on.
     #[inline(always)]
-    fn ends_from(&self, shape: &Shape, info: Info, slot: usize) -> u64 {
+    fn ends_from(&self, layout: Layout, slot: usize) -> u64 {
         let (bin, shift) = (slot / SLOTS, slot % SLOTS);
-        let stride = info.stride(shape);
-        let at = info.bins_at(shape) + bin * stride;
+        let at = layout.planes_at + bin * layout.planes();
         // An empty group may start after the last slot.
         let word = |at: usize| self.words.get(at).copied().unwrap_or(0);
-        word(at) >> shift | (word(at + stride) << 1) << (SLOTS - 1 - shift)
+        word(at) >> shift | (word(at + layout.planes()) << 1) << (SLOTS - 1 - shift)
     }
 
     /// Compares the entries of a run with a field that is as long as can be.
     #[inline(always)]
-    pub(super) fn compare(&self, shape: &Shape, info: Info, run: Run, field: u64) -> Compared {
+    pub(super) fn compare<I: Isa>(
+        &self,
+        isa: I,
+        shape: &Shape,
+        layout: Layout,
+        mixed: bool,
+        run: Run,
+        field: u64,
+    ) -> Compared {
+        if let Some(bytes) = self.single_stretch(layout, mixed, run) {
+            let wanted = layout.byte(field << layout.tag_bits, 0);
+            let slots = run.stretch(run.first);
+            if isa.bytes_equal(bytes, wanted) & slots == 0 {
+                let less = (isa.bytes_below(bytes, wanted) & slots).count_ones() as usize;
+                return Compared { less, ..Compared::default() };
+            }
+        }
+        self.compare_all(isa, shape, run, field)
+    }
+
+    /// The same, one by one; it finds out anew what is in registers elsewhere.
+    #[inline(never)]
+    fn compare_all<I: Isa>(&self, isa: I, shape: &Shape, run: Run, field: u64) -> Compared {
+        isa.vectorize(
+            #[inline(always)]
+            || {
+                let info = self.info();
+                self.compare_each(isa, info.layout(shape), info.mixed, run, field)
+            },
+        )
+    }
+
+    #[inline(always)]
+    fn compare_each<I: Isa>(
+        &self,
+        isa: I,
+        layout: Layout,
+        mixed: bool,
+        run: Run,
+        field: u64,
+    ) -> Compared {
         let mut compared = Compared::default();
-        for (bin, slots) in run.bins() {
-            let fields = &self.bin(shape, info, bin)[1..][..info.field_bits() as usize];
-            let (mut equal, mut less) = (slots, 0);
-            let mut rest = field << (u64::BITS - info.field_bits());
-            for four in fields.chunks(4) {
-                for &plane in four {
-                    let wanted = copies(rest >> 63);
-                    less |= equal & !plane & wanted;
-                    equal &= !(plane ^ wanted);
-                    rest <<= 1;
-                }
-                if equal == 0 {
-                    break;
-                }
+        let wanted = field << layout.tag_bits;
+        let mut first = run.first;
+        while first < run.end {
+            let slots = run.stretch(first);
+            let (mut less, mut open) = (0, slots);
+            if layout.rows > 0 {
+                let (bytes, wanted) = (self.stretch(layout, first), layout.byte(wanted, 0));
+                less = isa.bytes_below(&bytes, wanted) & slots;
+                open = isa.bytes_equal(&bytes, wanted) & slots;
             }
             compared.less += less.count_ones() as usize;
-            if equal != 0 {
-                compared.equal = Some(bin * SLOTS + equal.trailing_zeros() as usize);
+            while open != 0 {
+                let slot = first + open.trailing_zeros() as usize;
+                open &= open - 1;
+                let found = self.value_at(layout, slot) >> layout.tag_bits;
+                compared.less += usize::from(found < field);
+                if found == field {
+                    (compared.equal, compared.seen) = (Some(slot), true);
+                }
             }
-            compared.seen |= equal != 0 || info.mixed && matching_mixed(fields, slots, field) != 0;
+            first += STRETCH;
+        }
+        if mixed && !compared.seen {
+            self.matching(isa, layout, mixed, run, field, |_, _| compared.seen = true);
         }
         compared
     }
 
-    /// A slot of a run whose entry matches a place, if there is one.
-    pub(super) fn matching_slot(
+    /// Tells of every slot of a run whose entry matches a field that is as long as can be, and the
+    /// value in it.
+    #[inline(always)]
+    pub(super) fn matching<I: Isa>(
         &self,
-        shape: &Shape,
-        info: Info,
+        isa: I,
+        layout: Layout,
+        mixed: bool,
         run: Run,
-        place: Place,
-    ) -> Option<usize> {
-        let field = info.field(place.remainder);
-        run.bins().find_map(|(bin, slots)| {
-            let fields = &self.bin(shape, info, bin)[1..][..info.field_bits() as usize];
-            let matching = if info.mixed {
-                matching_mixed(fields, slots, field)
-            } else {
-                matching(fields, slots, field)
-            };
-            (matching != 0).then(|| bin * SLOTS + matching.trailing_zeros() as usize)
-        })
+        field: u64,
+        mut found: impl FnMut(usize, u64),
+    ) {
+        let mut first = run.first;
+        while first < run.end {
+            let mut open = run.stretch(first);
+            if layout.rows > 0 {
+                let bytes = self.stretch(layout, first);
+                let wanted = layout.byte(field << layout.tag_bits, 0);
+                open &= if mixed {
+                    isa.bytes_beginning(&bytes, wanted)
+                } else {
+                    isa.bytes_equal(&bytes, wanted)
+                };
+            }
+            // Of those that do not match, hardly any is left.
+            while open != 0 {
+                let slot = first + open.trailing_zeros() as usize;
+                open &= open - 1;
+                let value = self.value_at(layout, slot);
+                let stored = value >> layout.tag_bits;
+                // The one that ends a short remainder, and the zeros below it, do not count.
+                let unknown = if mixed { stored ^ stored.wrapping_sub(1) } else { 0 };
+                if (stored ^ field) & !unknown == 0 {
+                    found(slot, value);
+                }
+            }
+            first += STRETCH;
+        }
+    }
+
+    /// The first row from a slot on; what is behind it does not matter.
+    #[inline(always)]
+    fn stretch(&self, layout: Layout, first: usize) -> [u8; STRETCH] {
+        let rest = &bytes(&self.words)[layout.row_at(0) + first..];
+        match rest.first_chunk() {
+            Some(stretch) => *stretch,
+            None => {
+                let mut stretch = [0; STRETCH];
+                stretch[..rest.len()].copy_from_slice(rest);
+                stretch
+            }
+        }
     }
 
     /// The tag in a slot.
     #[inline(always)]
-    pub(super) fn tag_at(&self, shape: &Shape, info: Info, slot: usize) -> u32 {
-        let words = self.bin(shape, info, slot / SLOTS);
-        tag_in(&words[words.len() - shape.tag_bits as usize..], slot % SLOTS)
+    pub(super) fn tag_at(&self, layout: Layout, slot: usize) -> u32 {
+        let tags = self.tags(layout, slot / SLOTS);
+        tags.iter().fold(0, |tag, plane| tag << 1 | (plane >> (slot % SLOTS) & 1) as u32)
     }
 
     /// Asks for the memory that an operation on this hash will look at.
@@ -202,65 +289,11 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
 }
 
 impl Run {
-    /// Its bins, and which of their slots.
+    /// Its slots from one of them on, as many as are looked at together.
     #[inline(always)]
-    pub(super) fn bins(self) -> impl Iterator<Item = (usize, u64)> {
-        let (first, end) = (self.first, self.end);
-        (first / SLOTS..end.div_ceil(SLOTS)).map(move |bin| {
-            let above = first.saturating_sub(bin * SLOTS);
-            let below = (end - bin * SLOTS).min(SLOTS);
-            (bin, ones(below) & !ones(above))
-        })
+    fn stretch(self, first: usize) -> u32 {
+        ones((self.end - first).min(STRETCH)) as u32
     }
-}
-
-/// The slots with exactly this field.
-#[inline(always)]
-fn matching(fields: &[u64], slots: u64, field: u64) -> u64 {
-    let mut equal = slots;
-    let mut rest = field << (u64::BITS - fields.len() as u32);
-    // A few at a time: after the first few hardly any is left.
-    for four in fields.chunks(4) {
-        for &plane in four {
-            equal &= !(plane ^ copies(rest >> 63));
-            rest <<= 1;
-        }
-        if equal == 0 {
-            return 0;
-        }
-    }
-    equal
-}
-
-/// The slots whose field is a remainder that is a part of the wanted one, a one, and zeros.
-#[inline(always)]
-fn matching_mixed(fields: &[u64], slots: u64, field: u64) -> u64 {
-    let (mut ended, mut wrong, mut rest) = (0, 0, field);
-    for &plane in fields.iter().rev() {
-        wrong |= ended & (plane ^ copies(rest));
-        ended |= plane;
-        rest >>= 1;
-    }
-    slots & ended & !wrong
-}
-
-/// The age of the youngest of some slots; there is at least one.
-#[inline(always)]
-fn youngest_of(shape: &Shape, tags: &[u64], slots: u64, generation: u64) -> u32 {
-    let mut slots = slots;
-    let mut youngest = u32::MAX;
-    while slots != 0 {
-        let tag = tag_in(tags, slots.trailing_zeros() as usize);
-        youngest = youngest.min(shape.age(generation, tag));
-        slots &= slots - 1;
-    }
-    youngest
-}
-
-/// The tag in a slot of a bin.
-#[inline(always)]
-fn tag_in(tags: &[u64], slot: usize) -> u32 {
-    tags.iter().fold(0, |tag, plane| tag << 1 | (plane >> slot & 1) as u32)
 }
 
 /// 64 copies of the lowest bit.

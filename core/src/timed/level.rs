@@ -17,6 +17,9 @@
 //! than that. They leave with the burst, t later, and nothing of it stays: that is why a window by time pays
 //! less for not knowing n than a set that only grows.
 
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
+
 /// Growth since the least population, as a fraction, up to which a remainder has so many bits more.
 const STEPS: [Step; 4] = [
     Step { most: (3, 2), bits: 0 },

@@ -1,7 +1,7 @@
 //! The filter as all others are seen: membership, batches, what it tells of itself, and its row.
 
-use super::filter::Timed;
-use super::parameters::{self, TimedParameters};
+use super::filter::TimedWindow;
+use super::parameters::{self, TimedWindowParameters};
 use super::slots::Repeat;
 use super::state;
 use crate::bits::vectorized;
@@ -15,7 +15,7 @@ use crate::window::{Slack, Time, Window};
 /// How many hashes of a batch before its turn the memory of a hash is asked for.
 const AHEAD: usize = 16;
 
-impl Timed {
+impl TimedWindow {
     #[inline(always)]
     fn insert_batch(&mut self, hashes: &[u64], now: Time, repeat: Repeat, new: &mut [bool]) {
         assert_eq!(hashes.len(), new.len(), "one answer per hash");
@@ -29,7 +29,7 @@ impl Timed {
     }
 }
 
-impl Membership for Timed {
+impl Membership for TimedWindow {
     #[inline]
     fn insert_hash(&mut self, hash: u64, now: Time) -> bool {
         vectorized!(self.level, |isa| self.insert(isa, hash, now, Repeat::Refresh))
@@ -71,7 +71,7 @@ impl Membership for Timed {
     }
 }
 
-impl Filter for Timed {
+impl Filter for TimedWindow {
     fn blueprint(&self) -> &dyn Blueprint {
         &self.parameters
     }
@@ -127,30 +127,35 @@ impl Filter for Timed {
     }
 }
 
-impl Structure for Timed {
-    type Blueprint = TimedParameters;
+impl Structure for TimedWindow {
+    type Blueprint = TimedWindowParameters;
 
     const NAME: &'static str = "timed";
     const FAMILY: u16 = 12;
     const STRENGTH: &'static str =
         "keeps a span of time in the fewest bits we know, whatever the rate does";
 
-    fn propose(goal: &Goal) -> Result<TimedParameters, Unfit> {
+    fn propose(goal: &Goal) -> Result<TimedWindowParameters, Unfit> {
         let Window::Within(span) = goal.window else {
             return Err(Unfit("keeps windows by time only"));
         };
         if goal.counting {
             return Err(Unfit("does not count"));
         }
-        let Limit::Error(rate) = goal.limit else {
-            return Err(Unfit("lets its memory follow the rate: limit the error instead"));
-        };
         let slack = match goal.slack {
             Slack::Time(slack) => Some(slack),
             Slack::Items(_) => return Err(Unfit("measures its slack in time")),
             Slack::Unlimited => None,
         };
-        TimedParameters::with_error(span, slack, rate.get(), goal.expected_items)
+        let expected = goal.expected_items;
+        match goal.limit {
+            Limit::Error(rate) => {
+                TimedWindowParameters::with_error(span, slack, rate.get(), expected)
+            }
+            Limit::Memory(memory) => {
+                TimedWindowParameters::with_memory(span, slack, memory.bytes(), expected)
+            }
+        }
     }
 
     fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {

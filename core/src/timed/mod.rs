@@ -13,12 +13,14 @@
 //!
 //! `docs/time.md` draws the layout and has the figures.
 //!
-//! What is not guaranteed: memory, which follows the stream; and the error, if hashes are not random. A
+//! What is not guaranteed: memory, which follows the stream, unless it is given a bound (`bounded`); and the
+//! error, if hashes are not random. A
 //! segment may then run out of room: its part of the filter reports everything until what was lost would have
-//! been forgotten, and [`Timed::lost`] tells.
+//! been forgotten, and [`TimedWindow::lost`] tells.
 
 mod abilities;
 mod back;
+mod bounded;
 mod clock;
 mod deal;
 mod entry;
@@ -36,5 +38,5 @@ mod tend;
 mod validate;
 mod weights;
 
-pub use filter::Timed;
-pub use parameters::TimedParameters;
+pub use filter::TimedWindow;
+pub use parameters::TimedWindowParameters;

@@ -1,21 +1,29 @@
 //! The parameters of the filter, and its formulas.
 
+use alloc::vec::Vec;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use super::clock::{REGION_BITS, REGIONS, Ticks};
 use super::deal::{bins_for, coarse_for};
 use super::entry::BUCKETS;
-use super::filter::{Region, Timed};
+use super::filter::{Region, TimedWindow};
 use super::level::{MOST_BITS, calm_share};
 use super::segment::{HEAD, Info, MOST_COARSE, Shape};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
-use crate::filter::{Filter, Promise};
+use crate::filter::Filter;
+use crate::promise::Promise;
 use crate::hash::Seed;
+use crate::rate::ErrorRate;
 use crate::window::{Slack, Span, Window};
 
 /// How long keys are remembered, and how they are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TimedParameters {
+pub struct TimedWindowParameters {
     /// How long every key is remembered.
     pub span: Span,
     /// Generations into which the span is divided at most: from 1 to 255. The slack is one of them.
@@ -29,6 +37,9 @@ pub struct TimedParameters {
     pub entries: u32,
     /// Keys to expect within the span, or 0; a hint, which saves bits while they come for the first time.
     pub expected: u64,
+    /// Bytes that it may take, or 0 for as many as keys need. With more keys than these hold, it errs more
+    /// often than it promises, and says so.
+    pub most_bytes: u64,
 }
 
 /// Generations of a span unless more are needed: with fewer, more keys are stored that left the window;
@@ -43,7 +54,7 @@ const MOST_GROUPS: u32 = 64;
 
 /// Entries of segments that are planned. In smaller ones headers cost more, in larger ones an insertion
 /// moves more.
-const ENTRIES: std::ops::RangeInclusive<u32> = 500..=900;
+const ENTRIES: core::ops::RangeInclusive<u32> = 500..=900;
 
 /// The population that a hint stands for has at most 2^15 segments.
 const DEEPEST_FLOOR: u32 = 15;
@@ -51,10 +62,19 @@ const DEEPEST_FLOOR: u32 = 15;
 /// Entries to plan memory for when nobody says how many there will be.
 const UNKNOWN: u64 = 1 << 10;
 
+/// Bits that keys of a growth spurt have more than others, with the one that says how long they are.
+const SPURT_BITS: u32 = 4;
+
+/// The part of a bound that entries fill, however uneven their segments are at the moment.
+const ROOM: f64 = 0.875;
+
+/// With less memory than this, a few segments would be all of it.
+const LEAST_BOUND: u64 = 1 << 16;
+
 /// Part of the slots that are in use, on average: what the heap of a steady stream shows.
 const LOAD: f64 = 0.92;
 
-impl TimedParameters {
+impl TimedWindowParameters {
     /// Parameters for a span, an error, a slack and a number of keys to expect.
     pub fn with_error(
         span: Span,
@@ -78,7 +98,16 @@ impl TimedParameters {
                 if !ENTRIES.contains(&entries) {
                     continue;
                 }
-                let made = Self { span, generations, groups, remainder_bits, entries, expected };
+                let most_bytes = 0;
+                let made = Self {
+                    span,
+                    generations,
+                    groups,
+                    remainder_bits,
+                    entries,
+                    expected,
+                    most_bytes,
+                };
                 let bits = made.bits_per_entry();
                 if best.is_none_or(|(least, _)| bits < least) {
                     best = Some((bits, made));
@@ -86,6 +115,33 @@ impl TimedParameters {
             }
         }
         best.map(|(_, made)| made).ok_or(Unfit("cannot be so exact"))
+    }
+
+    /// Parameters for a span, a slack and a memory: for the least error with which the keys to expect fit,
+    /// or one in a thousand if nobody says how many there will be.
+    pub fn with_memory(
+        span: Span,
+        slack: Option<Span>,
+        most_bytes: u64,
+        expected: Option<u64>,
+    ) -> Result<Self, Unfit> {
+        if most_bytes < LEAST_BOUND {
+            return Err(Unfit("needs a bound of 64 KiB at least"));
+        }
+        let of = |rate| {
+            let made = Self::with_error(span, slack, rate, expected)?;
+            Ok(Self { most_bytes, ..made })
+        };
+        let fits = |made: &Self| made.promised_items() >= expected;
+        let mut rates = (1..60).rev().map(|halvings| (-0.5 * f64::from(halvings)).exp2());
+        match expected {
+            None => of(ErrorRate::DEFAULT.get()),
+            // The largest error if none is large enough: what is promised then holds for fewer keys.
+            Some(_) => match rates.find_map(|rate| of(rate).ok().filter(fits)) {
+                Some(made) => Ok(made),
+                None => of(0.5),
+            },
+        }
     }
 
     /// The bound on the chance that an unseen key is reported, at any moment of any stream: what an entry
@@ -138,9 +194,9 @@ impl TimedParameters {
 /// segments are split one after the other while their number doubles.
 const UNEVEN: f64 = 9.0 / 8.0;
 
-impl Blueprint for TimedParameters {
+impl Blueprint for TimedWindowParameters {
     fn structure(&self) -> &'static str {
-        Timed::NAME
+        TimedWindow::NAME
     }
 
     fn promise(&self) -> Promise {
@@ -150,6 +206,14 @@ impl Blueprint for TimedParameters {
             false_positives: self.false_positive_rate(),
             false_negatives: 0.0,
         }
+    }
+
+    fn promised_items(&self) -> Option<u64> {
+        let bound = self.bound()?;
+        // Keys of a growth spurt are longer.
+        let bits = self.bits_per_entry() + f64::from(SPURT_BITS) / LOAD;
+        let entries = ROOM * 8.0 * bound.begin as f64 / bits;
+        Some((entries / (1.0 + 1.0 / f64::from(self.ticks().ages()))) as u64)
     }
 
     fn heap_bytes(&self) -> u64 {
@@ -166,7 +230,9 @@ impl Blueprint for TimedParameters {
         let words = info.bins_at(&shape) as f64 + bins * info.stride(&shape) as f64;
         let table = 1.5 * segments;
         let weights = (REGIONS << shape.tag_bits) as f64;
-        (8.0 * (segments * words + table + weights)) as u64 + size_of::<[Region; REGIONS]>() as u64
+        let bytes = (8.0 * (segments * words + table + weights)) as u64;
+        let bytes = bytes + size_of::<[Region; REGIONS]>() as u64;
+        self.bound().map_or(bytes, |_| bytes.min(self.most_bytes))
     }
 
     fn adapts(&self) -> bool {
@@ -189,6 +255,7 @@ impl Blueprint for TimedParameters {
             ("remainder bits", self.remainder_bits.to_string()),
             ("entries of a segment", self.entries.to_string()),
             ("expected", self.expected.to_string()),
+            ("most bytes", self.most_bytes.to_string()),
         ]
     }
 
@@ -199,21 +266,23 @@ impl Blueprint for TimedParameters {
         out.u32(self.remainder_bits);
         out.u32(self.entries);
         out.u64(self.expected);
+        out.u64(self.most_bytes);
     }
 
     fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
-        Box::new(Timed::new(*self))
+        Box::new(TimedWindow::new(*self))
     }
 }
 
 /// Reads what [`Blueprint::write_parameters`] wrote.
-pub(super) fn read(reader: &mut Reader<'_>) -> Result<TimedParameters, Error> {
+pub(super) fn read(reader: &mut Reader<'_>) -> Result<TimedWindowParameters, Error> {
     let span = reader.u64("span")?;
     let generations = reader.u32("generations")?;
     let groups = reader.u32("groups")?;
     let remainder_bits = reader.u32("remainder bits")?;
     let entries = reader.u32("entries of a segment")?;
     let expected = reader.u64_at_most("expected", Window::LONGEST, "at most 2^48")?;
+    let most_bytes = reader.u64("most bytes")?;
     let refuse = |field, found: u64, expected| Err(Error::Field { field, found, expected });
     if span == 0 {
         return refuse("span", span, "at least 1");
@@ -231,16 +300,24 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<TimedParameters, Error> {
         return refuse("entries of a segment", entries.into(), "from 16 to 4096");
     }
     let span = Span::from_millis(span);
-    Ok(TimedParameters { span, generations, groups, remainder_bits, entries, expected })
+    Ok(TimedWindowParameters {
+        span,
+        generations,
+        groups,
+        remainder_bits,
+        entries,
+        expected,
+        most_bytes,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn planned(millis: u64, slack: Option<u64>, rate: f64) -> TimedParameters {
+    fn planned(millis: u64, slack: Option<u64>, rate: f64) -> TimedWindowParameters {
         let slack = slack.map(Span::from_millis);
-        TimedParameters::with_error(Span::from_millis(millis), slack, rate, None).unwrap()
+        TimedWindowParameters::with_error(Span::from_millis(millis), slack, rate, None).unwrap()
     }
 
     #[test]
@@ -261,7 +338,7 @@ mod tests {
             assert_eq!(planned.generations == 7, slack >= 999);
         }
         let (span, none) = (Span::from_millis(7_000), Span::from_millis(1));
-        assert!(TimedParameters::with_error(span, Some(none), 0.01, None).is_err());
+        assert!(TimedWindowParameters::with_error(span, Some(none), 0.01, None).is_err());
         // Spans of few milliseconds need no slack at all.
         assert_eq!(planned(5, Some(0), 0.01).slack(), Span::from_millis(0));
     }

@@ -1,12 +1,14 @@
 //! Segments made anew: with other lengths of remainders, as two halves, or as one of two.
 
+use alloc::vec::Vec;
+
 use super::clock::region_of;
 use super::entry::{Entry, halves, unite, united};
-use super::filter::{Timed, limit};
+use super::filter::{TimedWindow, limit};
 use super::segment::Segment;
 use crate::bits::{Isa, sibling};
 
-impl Timed {
+impl TimedWindow {
     /// Makes the segment of a hash anew, with remainders as long as needed now and no longer.
     #[inline(never)]
     pub(super) fn remake<I: Isa>(&mut self, isa: I, hash: u64) {

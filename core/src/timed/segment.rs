@@ -4,9 +4,13 @@
 //! generation   1 word    of its last sweep: tags count from it
 //! info         1 word    lower 14 │ upper 14 │ bins 8 │ remainder 6 │ mixed 1 │ coarse 2 │ blind 9
 //! groups       G words   start 14 │ occupied 50, bit by bucket
-//! bin 0        ends │ field, highest bit first │ tag, highest bit first       one word for 64 slots each
+//! rows         the highest 8 bits of the fields, a byte for every slot; then the next 8; ...
+//! bin 0        ends │ what is left of the field, highest bit first │ tag       one word for 64 slots each
 //! bin 1        ...
 //! ```
+//!
+//! A byte per slot is found and moved fastest, a bit per slot takes no more than it is: whole bytes of a
+//! field are in *rows*, what is left in *planes*.
 //!
 //! Entries are sorted by bucket and remainder and lie side by side, one slot each: those of the lower half
 //! of the groups from the first slot up, those of the upper half from the last slot down. What is free is
@@ -26,11 +30,12 @@
 //! a bit longer: remainder, a one, zeros. A segment with few entries is *coarse*: it has an eighth, a quarter
 //! or half of the groups, and the last bits of the bucket are the first of the field instead.
 
-use std::ops::{Deref, DerefMut};
+use alloc::boxed::Box;
+use core::ops::{Deref, DerefMut};
 
 use super::clock::Ticks;
 use super::entry::{BUCKETS, START_BITS};
-use crate::bits::MOST_WORDS;
+use crate::bits::{MOST_WORDS, bytes, bytes_mut};
 
 /// Slots of a bin.
 pub(super) const SLOTS: usize = 64;
@@ -63,10 +68,11 @@ impl Shape {
     }
 
     /// Bits of remainder that a new entry of a segment of this depth gets, if the growth of its region
-    /// asks for so many more.
+    /// asks for so many more, and memory does not allow for so many.
     #[inline(always)]
-    pub(super) fn needed_bits(&self, more: u32, depth: u32) -> u32 {
-        self.remainder_bits + more + self.floor_depth.saturating_sub(depth)
+    pub(super) fn needed_bits(&self, more: u32, short: u32, depth: u32) -> u32 {
+        let needed = self.remainder_bits + more + self.floor_depth.saturating_sub(depth);
+        needed.saturating_sub(short).max(1)
     }
 
     /// Buckets of a segment that is not coarse.
@@ -107,6 +113,10 @@ pub(super) struct Info {
 }
 
 impl Info {
+    /// What one entry more of a half adds to the word.
+    pub(super) const ONE_LOWER: u64 = 1;
+    pub(super) const ONE_UPPER: u64 = 1 << 14;
+
     #[inline(always)]
     pub(super) fn of(word: u64) -> Self {
         let field = |from: u32, bits: u32| (word >> from) as u32 & ((1 << bits) - 1);
@@ -166,16 +176,26 @@ impl Info {
         shape.groups >> self.coarse
     }
 
-    /// Words of a bin.
+    /// Bits of a slot, and words of a bin with its part of the rows.
     #[inline(always)]
     pub(super) fn stride(self, shape: &Shape) -> usize {
         (1 + self.field_bits() + shape.tag_bits) as usize
     }
 
-    /// Where the bins begin.
+    /// Where the slots begin.
     #[inline(always)]
     pub(super) fn bins_at(self, shape: &Shape) -> usize {
         HEAD + self.groups(shape)
+    }
+
+    /// Where the parts of the slots are.
+    #[inline(always)]
+    pub(super) fn layout(self, shape: &Shape) -> Layout {
+        let (rows, left) = (self.field_bits() / u8::BITS, self.field_bits() % u8::BITS);
+        let (rows_at, rows) = (self.bins_at(shape), rows as usize);
+        let planes_at = rows_at + rows * self.slots() / size_of::<u64>();
+        let (low_bits, tag_bits) = ((left + shape.tag_bits) as usize, shape.tag_bits as usize);
+        Layout { rows_at, rows, slots: self.slots(), planes_at, low_bits, tag_bits }
     }
 
     /// Words of the whole segment. One without entries has neither groups nor bins.
@@ -209,6 +229,41 @@ impl Info {
     pub(super) fn word_of_field(self, field: u64) -> u64 {
         let marked = if self.mixed { field } else { field << 1 | 1 };
         marked << (u64::BITS - 1 - self.remainder_bits - self.coarse)
+    }
+}
+
+/// Where the parts of the slots of a segment are.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Layout {
+    /// The first word of the rows.
+    pub(super) rows_at: usize,
+    pub(super) rows: usize,
+    pub(super) slots: usize,
+    /// The first word of the planes.
+    pub(super) planes_at: usize,
+    /// Bits of a slot that are in planes, besides the one that ends a bucket.
+    pub(super) low_bits: usize,
+    /// How many of them are the tag.
+    pub(super) tag_bits: usize,
+}
+
+impl Layout {
+    /// Words of the planes of a bin.
+    #[inline(always)]
+    pub(super) fn planes(self) -> usize {
+        1 + self.low_bits
+    }
+
+    /// The first byte of a row in a segment.
+    #[inline(always)]
+    pub(super) fn row_at(self, row: usize) -> usize {
+        self.rows_at * size_of::<u64>() + row * self.slots
+    }
+
+    /// The byte of a value, which is a field and a tag, in a row.
+    #[inline(always)]
+    pub(super) fn byte(self, value: u64, row: usize) -> u8 {
+        (value >> (self.low_bits + 8 * (self.rows - 1 - row))) as u8
     }
 }
 
@@ -286,11 +341,34 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         Group(self.words[HEAD + number])
     }
 
-    /// The words of a bin.
+    /// The planes of a bin: ends, what is left of the fields, and tags.
     #[inline(always)]
-    pub(super) fn bin(&self, shape: &Shape, info: Info, bin: usize) -> &[u64] {
-        let stride = info.stride(shape);
-        &self.words[info.bins_at(shape) + bin * stride..][..stride]
+    pub(super) fn planes(&self, layout: Layout, bin: usize) -> &[u64] {
+        let planes = layout.planes();
+        &self.words[layout.planes_at + bin * planes..][..planes]
+    }
+
+    /// The planes of the tags of a bin.
+    #[inline(always)]
+    pub(super) fn tags(&self, layout: Layout, bin: usize) -> &[u64] {
+        &self.planes(layout, bin)[layout.planes() - layout.tag_bits..]
+    }
+
+    /// The bytes of a row, a slot each.
+    #[inline(always)]
+    pub(super) fn row(&self, layout: Layout, row: usize) -> &[u8] {
+        &bytes(&self.words)[layout.row_at(row)..][..layout.slots]
+    }
+
+    /// The field in a slot, and the tag behind it.
+    #[inline(always)]
+    pub(super) fn value_at(&self, layout: Layout, slot: usize) -> u64 {
+        let mut value = 0;
+        for row in 0..layout.rows {
+            value = value << 8 | u64::from(self.row(layout, row)[slot]);
+        }
+        let planes = &self.planes(layout, slot / SLOTS)[1..];
+        planes.iter().fold(value, |value, plane| value << 1 | plane >> (slot % SLOTS) & 1)
     }
 }
 
@@ -304,17 +382,17 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         self.words[0] = generation;
     }
 
-    /// All bins.
+    /// All planes.
     #[inline(always)]
-    pub(super) fn bins_mut(&mut self, shape: &Shape, info: Info) -> &mut [u64] {
-        &mut self.words[info.bins_at(shape)..]
+    pub(super) fn planes_mut(&mut self, layout: Layout) -> &mut [u64] {
+        &mut self.words[layout.planes_at..]
     }
-}
 
-/// A word with so many ones at its lower end.
-#[inline(always)]
-pub(super) fn ones(count: usize) -> u64 {
-    1_u64.unbounded_shl(count as u32).wrapping_sub(1)
+    /// The bytes of a row, to write.
+    #[inline(always)]
+    pub(super) fn row_mut(&mut self, layout: Layout, row: usize) -> &mut [u8] {
+        &mut bytes_mut(&mut self.words)[layout.row_at(row)..][..layout.slots]
+    }
 }
 
 #[cfg(test)]
@@ -334,6 +412,5 @@ mod tests {
         };
         assert_eq!(Info::of(info.word()), info);
         assert_eq!(Info::of(0), Info::default());
-        assert_eq!((ones(0), ones(1), ones(64)), (0, 1, u64::MAX));
     }
 }

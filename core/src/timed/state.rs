@@ -3,12 +3,17 @@
 //! A segment is written as the buckets that have entries and the values of its slots, without those that are
 //! free. Where they lie in memory follows from that, so what was opened is what was saved, word for word.
 
+use alloc::vec::Vec;
+use alloc::boxed::Box;
+
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use super::clock::{REGION_BITS, REGIONS, region_of};
 use super::deal::{coarse_value, fine, most_bins_for};
 use super::entry::{BUCKETS, Entry, is_sorted};
-use super::filter::{Region, Timed, part};
+use super::filter::{Region, TimedWindow, part};
 use super::level::{PARTS, Population, is_step};
-use super::parameters::TimedParameters;
+use super::parameters::TimedWindowParameters;
 use super::segment::{Info, MOST_COARSE, Segment, Shape};
 use super::tend::{MOST_DEPTH, longest_prefix};
 use crate::bits::{BitReader, BitWriter, Extendible};
@@ -19,13 +24,15 @@ use crate::error::Error;
 const LEAST_SEGMENT_BYTES: u64 = 13;
 
 /// Writes everything that is not in the parameters.
-pub(super) fn write(filter: &Timed, out: &mut Writer) {
+pub(super) fn write(filter: &TimedWindow, out: &mut Writer) {
     out.u8(filter.clock.is_some().into());
     out.u64(filter.clock.unwrap_or(0));
     out.u64(filter.lost);
     out.u64(filter.hand);
     out.u8(filter.turn as u8);
     out.u32(filter.quiet);
+    out.u8(filter.short as u8);
+    out.u32(filter.round);
     for region in &*filter.regions {
         out.u8(region.population.bits() as u8);
         region.population.least().iter().for_each(|&least| out.u64(least));
@@ -77,7 +84,7 @@ fn write_segment(
 }
 
 /// Reads what [`write()`] wrote.
-pub(super) fn read(parameters: TimedParameters, payload: &mut Reader<'_>) -> Result<Timed, Error> {
+pub(super) fn read(parameters: TimedWindowParameters, payload: &mut Reader<'_>) -> Result<TimedWindow, Error> {
     let refuse = |field, found: u64, expected| Err(Error::Field { field, found, expected });
     let (shape, ticks) = (parameters.shape(), parameters.ticks());
     let started = payload.u8("started")?;
@@ -89,6 +96,11 @@ pub(super) fn read(parameters: TimedParameters, payload: &mut Reader<'_>) -> Res
     let hand = payload.u64("hand")?;
     let turn = payload.u8("turn")?;
     let quiet = payload.u32("quiet")?;
+    let short = u32::from(payload.u8("bits that remainders lack")?);
+    let round = payload.u32("round")?;
+    if short > parameters.most_remainder_bits() {
+        return refuse("bits that remainders lack", short.into(), "no more than there are");
+    }
     if turn >= 4 {
         return refuse("turn", turn.into(), "at most 3");
     }
@@ -102,7 +114,7 @@ pub(super) fn read(parameters: TimedParameters, payload: &mut Reader<'_>) -> Res
             *least = payload.u64("least population")?;
         }
     }
-    let generations: [u64; REGIONS] = std::array::from_fn(|region| ticks.generation(region, clock));
+    let generations: [u64; REGIONS] = core::array::from_fn(|region| ticks.generation(region, clock));
 
     let count = payload.u32("segments")?;
     let length = u32::from(payload.u8("length of prefixes")?);
@@ -144,16 +156,17 @@ pub(super) fn read(parameters: TimedParameters, payload: &mut Reader<'_>) -> Res
     }
     let mut segments = Extendible::new(length, segments);
     make_next(&mut segments, next_length, next_entries)?;
-    let regions = Box::new(std::array::from_fn(|region| {
+    let regions = Box::new(core::array::from_fn(|region| {
         let generation = generations[region];
         let (bits, least) = levels[region];
         let (floor, part) = (parameters.floor(), part(&shape, generation));
         let population = Population::from_parts(floor, items[region], part, least, bits);
         Region { generation, population }
     }));
-    let mut filter = Timed::from_parts(parameters, regions, segments);
+    let mut filter = TimedWindow::from_parts(parameters, regions, segments);
     filter.clock = (started == 1).then_some(clock);
     (filter.lost, filter.hand, filter.turn, filter.quiet) = (lost, hand, turn.into(), quiet);
+    (filter.short, filter.round) = (short, round);
     if started == 1 {
         filter.find_next_change();
     }
@@ -188,7 +201,7 @@ fn make_next(segments: &mut Extendible, next: u32, entries: u32) -> Result<(), E
 
 /// Reads a segment of a region that is in this generation, and says how many entries it has.
 fn read_segment(
-    parameters: &TimedParameters,
+    parameters: &TimedWindowParameters,
     shape: &Shape,
     generation: u64,
     payload: &mut Reader<'_>,

@@ -15,17 +15,21 @@
 //! firsts      1     1       the first of them begins with slot 1, which is packed to slot 0
 //! ```
 
-use std::ops::Deref;
+use core::ops::Deref;
 
 use super::deal::{bins_for, lower_slots, most_bins_for, upper_slots, used};
 use super::find::copies;
-use super::segment::{Group, HEAD, Info, SLOTS, Segment, Shape, ones};
-use crate::bits::Isa;
+use super::entry::ones;
+use super::segment::{Group, HEAD, Info, Layout, SLOTS, Segment, Shape};
+use crate::bits::{Isa, bytes_mut};
 
 /// Bins that a segment can have, and one more.
 const BINS: usize = 256;
 /// Words for a bit of every bucket.
 const BUCKET_WORDS: usize = 64;
+
+/// The lowest bit of each of eight bytes.
+const LOW_BITS: u64 = u64::MAX / 0xff;
 
 /// A segment has this part of its slots free at most when it was swept: a little more than an eighth,
 /// which is what leaves with a generation of a steady stream.
@@ -46,12 +50,11 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
     #[inline(always)]
     pub(super) fn sweep<I: Isa>(&self, isa: I, shape: &Shape, oldest: u32) -> Swept {
         let info = self.info();
+        let layout = info.layout(shape);
         let mut kept = [0; BINS];
         let mut left = Info { lower: 0, upper: 0, ..info };
         for (bin, kept) in kept.iter_mut().enumerate().take(info.bins) {
-            let words = self.bin(shape, info, bin);
-            let tags = &words[words.len() - shape.tag_bits as usize..];
-            let young = !older_than(shape, tags, self.generation(), oldest);
+            let young = !older_than(shape, self.tags(layout, bin), self.generation(), oldest);
             *kept = used(info, bin) & young;
             left.lower += (*kept & lower_slots(info, bin * SLOTS)).count_ones() as usize;
             left.upper += (*kept & upper_slots(info, bin * SLOTS)).count_ones() as usize;
@@ -67,11 +70,16 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         }
         let mut packing = Packing {
             isa,
-            shape,
             info,
             kept: &kept,
+            layout,
+            made_layout: left.layout(shape),
             made: Segment::zeros(shape, self.generation(), left),
         };
+        for row in 0..layout.rows {
+            packing.pack_row(self, row, lower_slots, 0);
+            packing.pack_row(self, row, upper_slots, left.upper_start());
+        }
         let half = info.groups(shape) / 2;
         packing.pack(self, 0..half, lower_slots, 0);
         packing.pack(self, half..info.groups(shape), upper_slots, left.upper_start());
@@ -94,24 +102,54 @@ fn bins_after_sweep(count: usize) -> usize {
 /// A segment that is made from the survivors of another.
 struct Packing<'a, I> {
     isa: I,
-    shape: &'a Shape,
     info: Info,
+    layout: Layout,
     kept: &'a [u64; BINS],
+    made_layout: Layout,
     made: Segment,
 }
 
 impl<I: Isa> Packing<'_, I> {
+    /// Packs these slots of a row, to `start` and after. What it writes beyond them are zeros, where
+    /// nothing is yet: rows are packed in order, and before planes.
+    #[inline(always)]
+    fn pack_row<W: Deref<Target = [u64]>>(
+        &mut self,
+        from: &Segment<W>,
+        row: usize,
+        slots_of: fn(Info, usize) -> u64,
+        start: usize,
+    ) {
+        let source = from.row(self.layout, row);
+        let mut to = self.made_layout.row_at(row) + start;
+        let target = bytes_mut(&mut self.made.words);
+        for (bin, source) in source.as_chunks::<SLOTS>().0.iter().enumerate() {
+            let mut kept = self.kept[bin] & slots_of(self.info, bin * SLOTS);
+            for eight in source.as_chunks::<8>().0 {
+                if kept == 0 {
+                    break;
+                }
+                let here = kept & 0xff;
+                kept >>= 8;
+                // A bit for every byte that stays, then all its bits.
+                let all = self.isa.deposit(here, LOW_BITS) * 0xff;
+                let packed = self.isa.extract(u64::from_le_bytes(*eight), all);
+                target[to..][..8].copy_from_slice(&packed.to_le_bytes());
+                to += here.count_ones() as usize;
+            }
+        }
+    }
+
     /// Packs one half: these groups, and of every bin these slots, to `start` and after.
     #[inline(always)]
     fn pack<W: Deref<Target = [u64]>>(
         &mut self,
         from: &Segment<W>,
-        groups: std::ops::Range<usize>,
+        groups: core::ops::Range<usize>,
         slots_of: fn(Info, usize) -> u64,
         start: usize,
     ) {
-        let (info, shape) = (self.info, self.shape);
-        let stride = info.stride(shape);
+        let info = self.info;
         let mut slot = start;
         let mut runs = Bits { words: [0; BUCKET_WORDS], len: 0 };
         let mut before = [0; BINS];
@@ -123,7 +161,7 @@ impl<I: Isa> Packing<'_, I> {
             if slots == 0 {
                 continue;
             }
-            let (words, kept) = (from.bin(shape, info, bin), self.kept[bin] & slots);
+            let (words, kept) = (from.planes(self.layout, bin), self.kept[bin] & slots);
             let (ends, dead) = (words[0] & slots, slots & !kept);
             let inner = slots & !ends;
             let survives = (add(inner, kept & inner, &mut survived) | kept) & ends;
@@ -138,18 +176,18 @@ impl<I: Isa> Packing<'_, I> {
             // What is first ends the one before it.
             let firsts = self.isa.extract(firsts, kept);
             if slot > start {
-                self.append(0, slot - 1, firsts);
+                self.append(slot - 1, [firsts]);
             } else {
-                self.append(0, slot, firsts >> 1);
+                self.append(slot, [firsts >> 1]);
             }
-            for (plane, &word) in words.iter().enumerate().take(stride).skip(1) {
-                self.append(plane, slot, self.isa.extract(word, kept));
-            }
+            let isa = self.isa;
+            let packed = words[1..].iter().map(|&word| isa.extract(word, kept));
+            self.append(slot, core::iter::once(0).chain(packed));
             slot += count as usize;
         }
         before[info.bins] = slot - start;
         if slot > start {
-            self.append(0, slot - 1, 1);
+            self.append(slot - 1, [1]);
         }
         let mut position = 0;
         for number in groups {
@@ -166,16 +204,20 @@ impl<I: Isa> Packing<'_, I> {
         }
     }
 
-    /// Writes bits of a plane from a slot on, where only zeros are.
+    /// Writes bits of the first planes from a slot on, where only zeros are.
     #[inline(always)]
-    fn append(&mut self, plane: usize, slot: usize, bits: u64) {
-        let stride = self.info.stride(self.shape);
-        let at = self.info.bins_at(self.shape) + slot / SLOTS * stride + plane;
+    fn append(&mut self, slot: usize, planes: impl IntoIterator<Item = u64>) {
+        let stride = self.made_layout.planes();
+        let at = self.made_layout.planes_at + slot / SLOTS * stride;
         let shift = slot % SLOTS;
-        self.made.words[at] |= bits << shift;
-        let above = bits >> 1 >> (SLOTS - 1 - shift);
-        if above != 0 {
-            self.made.words[at + stride] |= above;
+        let (here, next) = self.made.words[at..].split_at_mut(stride);
+        let mut next = next.iter_mut();
+        for (word, bits) in here.iter_mut().zip(planes) {
+            *word |= bits << shift;
+            // What is left goes to the next bin, if there is one: the last has room.
+            if let Some(next) = next.next() {
+                *next |= bits >> 1 >> (SLOTS - 1 - shift);
+            }
         }
     }
 }

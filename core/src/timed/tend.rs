@@ -2,13 +2,15 @@
 //!
 //! Whoever inserts into a segment sweeps it first if it is late. Segments that nobody inserts into are
 //! looked after by a hand that goes round: one segment every fourth insertion, or with every one while it
-//! finds something to do, or as often as [`expire`](crate::Filter::expire) is told. It sweeps, merges
+//! finds something to do, or as often as [`expire`](crate::raw::Filter::expire) is told. It sweeps, merges
 //! siblings that would do as one, and drops bits of remainders that are no longer needed. So no operation
 //! touches more than its own segment and the two under the hand, with what is made of them.
 
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use super::clock::{REGION_BITS, region_of};
 use super::deal::coarse_for;
-use super::filter::{Timed, limit};
+use super::filter::{TimedWindow, limit};
 use super::segment::{Info, Segment};
 use super::sweep::Swept;
 use crate::bits::{Isa, prefix, sibling};
@@ -31,7 +33,7 @@ const MERGE_BELOW: (usize, usize) = (5, 8);
 const TABLE_FROM: u64 = 6;
 const TABLE_UNTIL: u64 = 8;
 
-impl Timed {
+impl TimedWindow {
     /// Looks after one segment; `false` if all are as they should be.
     #[inline(always)]
     pub(super) fn tend<I: Isa>(&mut self, isa: I) -> bool {
@@ -49,7 +51,7 @@ impl Timed {
     }
 
     #[inline(never)]
-    fn tend_next<I: Isa>(&mut self, isa: I) {
+    pub(super) fn tend_next<I: Isa>(&mut self, isa: I) {
         if self.lacks_entries() {
             self.segments.make_entries();
         }
@@ -64,6 +66,7 @@ impl Timed {
         let next = prefix(hash, depth) + 1;
         self.hand = if next >> depth == 0 { next << (64 - depth) } else { 0 };
         self.quiet = if worked { 0 } else { self.quiet + 1 };
+        self.round = self.round.saturating_add(1);
     }
 
     /// Whether the table will soon be too short.
@@ -232,13 +235,14 @@ impl Timed {
 
     /// Bits of remainder that a new entry gets in a segment of this depth.
     pub(super) fn needed_bits(&self, hash: u64, depth: u32) -> u32 {
-        self.shape.needed_bits(self.regions[region_of(hash)].population.bits(), depth)
+        self.shape.needed_bits(self.regions[region_of(hash)].population.bits(), self.short, depth)
     }
 
-    /// Whether a segment of this depth can be split now.
+    /// Whether a segment of this depth can be split now. Where memory is short, it is not: of a
+    /// given number of segments, each can become only so large.
     pub(super) fn can_split(&self, depth: u32) -> bool {
         let length = self.segments.length();
-        depth < length && length - depth <= MOST_BELOW
+        self.short == 0 && depth < length && length - depth <= MOST_BELOW
     }
 
     /// The part of all hashes that is reported whatever it is.

@@ -5,6 +5,10 @@
 //! it is exact: what comes is added, what is refreshed changes its tag, and when a generation ends, its sum
 //! is forgotten in one step, long before its entries are swept.
 
+use alloc::boxed::Box;
+
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use super::clock::REGIONS;
 use super::segment::Shape;
 

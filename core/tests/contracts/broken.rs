@@ -4,10 +4,11 @@ use std::collections::HashSet;
 
 use std::sync::Arc;
 
-use lately::codec::Writer;
 use lately::duplicates::{AloneParameters, CompactShortHashParameters, QuotientTable};
 use lately::growing::GrowingParameters;
-use lately::{Blueprint, Filter, Membership, Removing, Seed, Time};
+use lately::raw::codec::Writer;
+use lately::raw::{Blueprint, Filter, Membership, Removing};
+use lately::{Seed, Time};
 
 use crate::subjects::Subject;
 

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use lately::{Filter, Time};
+use lately::Time;
+use lately::raw::Filter;
 use testkit::stats::assert_rate_at_most;
 use testkit::streams;
 

@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lately::{Filter, Hashing, Seed, Time};
+use lately::raw::Filter;
+use lately::{Hashing, Seed, Time};
 use testkit::oracle::Last;
 use testkit::stats::{assert_rate_at_most, assert_rate_within};
 use testkit::streams::{self, named};
@@ -117,7 +118,10 @@ pub fn looking_is_free_and_true(subject: &Subject) {
             // An insertion moves the window by one before it answers, so a key may have just left.
             assert!(seen || new, "{}: {name}: not found, but not new", subject.label);
         }
-        assert_eq!(lately::codec::save(&*asked, HASHING), lately::codec::save(&*unasked, HASHING));
+        assert_eq!(
+            lately::raw::codec::save(&*asked, HASHING),
+            lately::raw::codec::save(&*unasked, HASHING)
+        );
     }
 }
 

@@ -5,11 +5,9 @@
 use std::any::Any;
 use std::collections::{HashMap, HashSet};
 
-use lately::codec::Writer;
-use lately::{
-    Blueprint, Counting, Error, Filter, Membership, Promise, Removing, Seed, Slack, Span, Time,
-    Window,
-};
+use lately::raw::codec::Writer;
+use lately::raw::{Blueprint, Counting, Filter, Membership, Removing};
+use lately::{Error, Promise, Seed, Slack, Span, Time, Window};
 use testkit::oracle::{Counts, Within};
 
 use crate::subjects::Subject;
@@ -49,6 +47,8 @@ pub enum Flaw {
     TakesBackWhatIsNotThere,
     /// Says that it cannot take back, and does.
     TakesBackSecretly,
+    /// Tells how many sightings there were where it should tell how many different keys.
+    TellsSightings,
     /// Loses one key in ten when it is merged or multiplied.
     LosesWhenCombining,
     /// Merges with filters of any kind.
@@ -273,6 +273,12 @@ impl Filter for Model {
 
     fn as_counting(&mut self) -> Option<&mut dyn Counting> {
         Some(self)
+    }
+
+    fn distinct(&self, _now: Time) -> Option<f64> {
+        let sightings = self.counts.iter().map(|(_, count)| count).sum();
+        let told = self.blueprint.flaw == Flaw::TellsSightings;
+        Some(if told { sightings } else { self.counts.distinct() } as f64)
     }
 
     fn as_removing(&mut self) -> Option<&mut dyn Removing> {

@@ -1,6 +1,6 @@
 //! Saved and opened, a filter goes on as if nothing had happened.
 
-use lately::codec;
+use lately::raw::codec;
 
 use crate::membership::{HASHING, hash, some_streams};
 use crate::subjects::Subject;

@@ -2,8 +2,9 @@
 
 use lately::catalog::CATALOG;
 use lately::plan::Goal;
+use lately::raw::{Blueprint, Filter};
 use lately::spectral::{BlockedParameters, Rule, SpectralParameters, Storage};
-use lately::{Blueprint, ErrorRate, Filter, Memory, Promise, Seed, Slack, Span, Window};
+use lately::{ErrorRate, Memory, Promise, Seed, Slack, Span, Time, Window};
 
 /// A way to build filters that all make the same promise.
 pub struct Subject {
@@ -70,6 +71,16 @@ impl Subject {
     /// Whether it says how often.
     pub fn counts_sightings(&self) -> bool {
         (self.build)(0).as_counting().is_some()
+    }
+
+    /// Whether it says how often, and how many different ones, of what is in its window and nothing else.
+    pub fn knows_how_many(&self) -> bool {
+        let nothing_older = match (self.promise.window, self.promise.slack) {
+            (Window::Ever, _) | (_, Slack::Items(0)) => true,
+            (_, Slack::Time(slack)) => slack.millis() == 0,
+            _ => false,
+        };
+        nothing_older && self.counts_sightings() && (self.build)(0).distinct(Time::ZERO).is_some()
     }
 
     /// Whether it says how often, and can take back.
@@ -187,6 +198,7 @@ pub fn goals() -> Vec<Goal> {
         goals.push(Goal::new(Window::Ever, rate(error)));
         goals.push(Goal { removing: true, ..Goal::new(Window::Ever, rate(error)) });
         let counting = Goal { counting: true, ..Goal::new(Window::Ever, rate(error)) };
+        goals.push(counting);
         let counting = Goal { expected_items: Some(5_000), ..counting };
         goals.push(counting);
         goals.push(Goal { removing: true, ..counting });

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use lately::{Filter, Slack, Time, Window};
+use lately::raw::Filter;
+use lately::{Slack, Time, Window};
 use testkit::oracle::Within;
 use testkit::stats::assert_rate_at_most;
 use testkit::streams::{self, named};

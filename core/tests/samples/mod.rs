@@ -5,11 +5,11 @@ use std::fs;
 use std::path::PathBuf;
 
 use lately::catalog::{CATALOG, Row};
-use lately::codec;
 use lately::plan::Goal;
+use lately::raw::{Blueprint, Filter, codec};
 use lately::sliding::TimeLimitedParameters;
 use lately::spectral::{Rows, Rule, SpectralParameters, Storage};
-use lately::{Blueprint, ErrorRate, Filter, Hashing, Memory, Seed, Span, Time, Window};
+use lately::{ErrorRate, Hashing, Memory, Seed, Span, Time, Window};
 
 /// How the keys of all samples are hashed.
 pub const HASHING: Hashing = Hashing::Fast(Seed(42));

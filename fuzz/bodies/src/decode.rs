@@ -2,7 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 use lately::catalog::CATALOG;
-use lately::codec::{self, MAGIC, VERSION, Writer};
+use lately::raw::codec::{self, MAGIC, VERSION, Writer};
 use lately::{Hashing, Seed, Time};
 use xxhash_rust::xxh3::xxh3_64;
 

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use arbitrary::{Arbitrary, Result, Unstructured};
-use lately::{Filter, Hashing, Promise, Seed, Time, Window, codec};
+use lately::raw::{Filter, codec};
+use lately::{Hashing, Promise, Seed, Time, Window};
 
 use crate::subject::{arbitrary_blueprint, build};
 

@@ -4,7 +4,8 @@ use arbitrary::{Result, Unstructured};
 use lately::catalog::CATALOG;
 use lately::growing::GrowingParameters;
 use lately::plan::Goal;
-use lately::{Blueprint, ErrorRate, Filter, Memory, Seed, Slack, Span, Window};
+use lately::raw::{Blueprint, Filter};
+use lately::{ErrorRate, Memory, Seed, Slack, Span, Window};
 
 /// A structure chosen by the input, with parameters for a goal chosen by the input.
 pub fn arbitrary_blueprint(u: &mut Unstructured<'_>) -> Result<Box<dyn Blueprint>> {

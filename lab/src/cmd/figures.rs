@@ -13,7 +13,8 @@ use lately::duplicates::{
     Update, published_hash_bits,
 };
 use lately::plan::{Goal, bound};
-use lately::{Blueprint, Memory, Mistakes, Window, catalog, quantity};
+use lately::raw::{Blueprint, Mistakes, quantity};
+use lately::{Memory, Window, catalog};
 
 use crate::uniform::{Uniform, hashing, judge};
 
@@ -301,7 +302,7 @@ fn grid(options: &Options, out: &mut impl Write) -> Result<bool> {
             }
             totals.push((row.name, point.blueprint.cost(), judged.rates().total()));
         }
-        let plan = goal.plans()?.swap_remove(0);
+        let plan = goal.best_plan()?;
         let pick = plan.row.name;
         let of = |name| totals.iter().find(|(row, ..)| *row == name).map(|(.., total)| *total);
         let picked = of(pick).ok_or_else(|| anyhow!("{pick} was not measured"))?;

@@ -12,7 +12,8 @@ use std::process::Command;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use lately::plan::{Goal, Limit};
-use lately::{ErrorRate, Span, Window, catalog, quantity};
+use lately::raw::quantity;
+use lately::{ErrorRate, Span, Window, catalog};
 
 use crate::contender::{Contender, Subject};
 use crate::course::Course;
@@ -76,13 +77,29 @@ pub fn instructions(options: &Options, out: &mut impl Write) -> Result<bool> {
 
 /// All instructions of this program with these arguments added.
 fn count(options: &Options, arguments: &[&str]) -> Result<u64> {
+    let (items, error) = (options.items.to_string(), options.error.to_string());
+    let operations = options.operations.to_string();
+    let all = ["instructions", &options.structure, "--items", &items, "--error", &error];
+    let all = [&all, &["--operations", &operations][..], arguments].concat();
+    Ok(callgrind(&all)?.instructions)
+}
+
+/// What callgrind counts.
+#[derive(Debug, Clone, Copy)]
+pub struct Counted {
+    /// Instructions.
+    pub instructions: u64,
+    /// Accesses to data whose line was not in a nearest cache of 32 KiB.
+    pub lines_missed: u64,
+}
+
+/// Runs this program with these arguments under callgrind.
+pub fn callgrind(arguments: &[&str]) -> Result<Counted> {
     let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--cache-sim=yes"])
+        // The same on every machine.
+        .args(["--I1=32768,8,64", "--D1=32768,8,64", "--LL=33554432,16,64"])
         .arg(std::env::current_exe()?)
-        .args(["instructions", &options.structure])
-        .args(["--items", &options.items.to_string()])
-        .args(["--error", &options.error.to_string()])
-        .args(["--operations", &options.operations.to_string()])
         .args(arguments)
         .output()
         .context("valgrind does not start; is it installed?")?;
@@ -90,8 +107,14 @@ fn count(options: &Options, arguments: &[&str]) -> Result<u64> {
     if !output.status.success() {
         bail!("valgrind failed: {messages}");
     }
-    let total = messages.lines().find_map(|line| line.split_once("Collected : "));
-    total.and_then(|(_, total)| total.trim().parse().ok()).context("valgrind did not say how many")
+    let line = messages.lines().find_map(|line| line.split_once("Collected : "));
+    let numbers: Vec<u64> =
+        line.iter().flat_map(|(_, all)| all.split_whitespace()).flat_map(str::parse).collect();
+    // Instructions, reads, writes, then what of each missed the nearest caches, and the last.
+    let [instructions, _, _, _, reads, writes, ..] = numbers[..] else {
+        bail!("valgrind did not say how many: {messages}");
+    };
+    Ok(Counted { instructions, lines_missed: reads + writes })
 }
 
 /// Fills the structure, and does the operation unless it is idle.

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub mod count;
+pub mod door;
 pub mod figures;
 pub mod grow;
 pub mod instructions;
@@ -10,5 +11,6 @@ pub mod pipe;
 pub mod run;
 pub mod soak;
 pub mod span;
+pub mod timed;
 pub mod verify;
 pub mod work;

@@ -8,10 +8,11 @@ use std::io::Write;
 
 use anyhow::Result;
 use clap::Args;
+use lately::raw::Membership;
 use lately::sliding::age_partitioned::choices;
 use lately::sliding::slices::BlockShape;
 use lately::sliding::{AgePartitioned, AgePartitionedParameters};
-use lately::{Hashing, Membership, Seed, Time};
+use lately::{Hashing, Seed, Time};
 use testkit::stats::{lower_confidence, upper_confidence};
 use testkit::streams;
 

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use lately::quantity;
+use lately::raw::quantity;
 use testkit::random::SplitMix64;
 use wait4::Wait4;
 

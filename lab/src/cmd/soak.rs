@@ -9,7 +9,8 @@ use std::io::Write;
 use anyhow::{Result, bail};
 use clap::Args;
 use lately::plan::Goal;
-use lately::{ErrorRate, Hashing, Seed, Slack, Time, Window, catalog, quantity};
+use lately::raw::quantity;
+use lately::{ErrorRate, Hashing, Seed, Slack, Time, Window, catalog};
 use testkit::random::SplitMix64;
 use testkit::stats::upper_confidence;
 

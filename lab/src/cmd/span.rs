@@ -18,8 +18,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use lately::plan::Goal;
+use lately::raw::{Filter, Membership, Structure};
 use lately::sliding::{TimeLimited, TimeLimitedParameters};
-use lately::{ErrorRate, Filter, Hashing, Membership, Seed, Span, Structure, Time, Window};
+use lately::{ErrorRate, Hashing, Seed, Span, Time, Window};
 
 use crate::table::Table;
 

@@ -6,8 +6,9 @@ use anyhow::{Result, anyhow};
 use clap::Args;
 use lately::dictionary::Repeat;
 use lately::dictionary::work::CacheLines;
+use lately::raw::quantity;
 use lately::sliding::{Sliding, SlidingParameters};
-use lately::{ErrorRate, Hashing, Seed, quantity};
+use lately::{ErrorRate, Hashing, Seed};
 
 /// What to count.
 #[derive(Debug, Args)]

@@ -5,10 +5,11 @@ use std::io::Write;
 
 use anyhow::Result;
 use clap::Args;
+use lately::Lately;
 use lately::queries::Iceberg;
+use lately::raw::quantity;
 use lately::spectral::counters::Bytes;
 use lately::spectral::{Rule, Spectral, SpectralParameters};
-use lately::{Lately, quantity};
 use testkit::oracle::Counts;
 use testkit::stats::rate_is_within;
 use testkit::streams;

@@ -10,7 +10,8 @@ use anyhow::Result;
 use clap::Args;
 use lately::queries::bifocal::{Relation, Sample, join_size};
 use lately::queries::bloomjoin::{Bloomjoin, verify};
-use lately::{Counter, Lately, Seed, quantity};
+use lately::raw::quantity;
+use lately::{Counter, Lately, Seed};
 use testkit::random::SplitMix64;
 
 use crate::table::Table;

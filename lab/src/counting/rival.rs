@@ -8,8 +8,9 @@ use std::time::Instant;
 use anyhow::{Result, anyhow};
 use clap::Args;
 use count_min_sketch::CountMinSketch32;
+use lately::raw::{Blueprint, Filter, quantity};
 use lately::spectral::{Blocked, BlockedParameters, Rows, Rule, SpectralParameters, Storage};
-use lately::{Blueprint, Filter, Hashing, Seed, Time, quantity};
+use lately::{Hashing, Seed, Time};
 use testkit::oracle::Counts;
 use testkit::streams;
 

@@ -8,7 +8,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use clap::Args;
-use lately::quantity;
+use lately::raw::quantity;
 use lately::spectral::rule::least_and_single;
 use lately::spectral::{Place, Rows, Rule};
 use testkit::oracle::Counts;

@@ -4,7 +4,9 @@ use lately::plan::{Goal, Limit};
 use lately::{Span, Window};
 
 use crate::experiment::{Allowance, Entrant, Experiment, Kind, last};
-use crate::rivals::{DOUBLE_BUFFER, ROTATING_FASTBLOOM};
+use crate::rivals::{
+    DOUBLE_BUFFER, ROTATING_FASTBLOOM, ROTATING_FASTBLOOM_BY_COUNT, SLIDING_BY_COUNT,
+};
 use crate::slice_by_slice::SLICE_BY_SLICE;
 use crate::stream::{BORDERS, DISTINCT, SWINGS};
 
@@ -31,11 +33,17 @@ pub static EXPERIMENTS: &[Experiment] = &[
         name: "time-speed",
         question: "What does it cost not to know the rate?",
         kind: Kind::Race,
-        entrants: &[Entrant::Ours("time-limited"), Entrant::Rival(&DOUBLE_BUFFER)],
+        entrants: &[
+            Entrant::Ours("timed"),
+            Entrant::Ours("time-limited"),
+            Entrant::Rival(&SLIDING_BY_COUNT),
+            Entrant::Rival(&ROTATING_FASTBLOOM_BY_COUNT),
+            Entrant::Rival(&DOUBLE_BUFFER),
+        ],
         goal: within,
         stream: &DISTINCT,
         sizes: &[100_000, 1_000_000, 10_000_000],
-        limits: ERRORS,
+        limits: &[Allowance::Error(0.01), Allowance::Error(0.001), Allowance::Error(0.0001)],
         seed: 12,
         figures: &[],
     },

@@ -9,7 +9,8 @@ use std::io::Write;
 
 use anyhow::Result;
 use clap::Args;
-use lately::{Filter, Membership, Time, quantity};
+use lately::Time;
+use lately::raw::{Filter, Membership, quantity};
 use testkit::streams;
 
 use super::{CLAIMS, FROM, UNKNOWN, bits, false_positives, growing, hash, verdict};

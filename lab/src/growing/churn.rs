@@ -8,8 +8,9 @@ use std::io::Write;
 
 use anyhow::{Result, anyhow};
 use clap::Args;
+use lately::Time;
 use lately::growing::Growing;
-use lately::{Membership, Removing, Time, quantity};
+use lately::raw::{Membership, Removing, quantity};
 use testkit::random::SplitMix64;
 use testkit::streams;
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use clap::Args;
 use lately::dictionary::work::CacheLines;
-use lately::quantity;
+use lately::raw::quantity;
 use testkit::streams;
 
 use super::{CLAIMS, UNKNOWN, growing, hash, verdict};

@@ -7,7 +7,8 @@ pub mod race;
 
 use anyhow::{Result, anyhow};
 use lately::growing::{Growing, GrowingParameters};
-use lately::{Filter, Hashing, Seed, Time};
+use lately::raw::Filter;
+use lately::{Hashing, Seed, Time};
 use testkit::streams;
 
 use crate::record::Tally;

@@ -9,7 +9,8 @@ use std::io::Write;
 use anyhow::{Context, Result};
 use clap::Args;
 use lately::plan::Goal;
-use lately::{ErrorRate, Time, Window, catalog, quantity};
+use lately::raw::quantity;
+use lately::{ErrorRate, Time, Window, catalog};
 use testkit::streams;
 
 use super::verdict;

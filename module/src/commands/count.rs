@@ -96,9 +96,9 @@ fn count(call: &mut Call<'_>, when: When, first: usize) -> Result<Reply, Refusal
         Some(value) => {
             let stored = value.filter()?;
             let time = when.time(stored);
-            numbers(stored.counts(items.iter(), time))
+            Ok(numbers(stored.counts(items.iter(), time)?))
         }
-        None => numbers(Some(vec![0; items.len()])),
+        None => Ok(numbers(vec![0; items.len()])),
     }
 }
 
@@ -119,8 +119,12 @@ fn increase(
         .collect::<Result<Vec<_>, Refusal>>()?;
     let origin = call.origin();
     let (counts, sent) = change_or_create(call, counter_for_ever, |stored| {
+        // Asked last, because asking takes longer than looking.
+        stored
+            .check_crowd(&pairs)
+            .or_else(|refusal| if origin.is_replayed() { Ok(()) } else { Err(refusal) })?;
         let (time, sent) = replicate::moment(when, stored, origin)?;
-        Ok((numbers(stored.add_counts(&pairs, time))?, sent))
+        Ok((numbers(stored.add_counts(&pairs, time)?), sent))
     })?;
     replicate::counts(call, sent, first);
     call.notify(c"lately.incrby");
@@ -139,8 +143,6 @@ fn counter_for_ever() -> Result<Wish, Refusal> {
     Ok(Wish { window, capacity, slack: None, structure: None, counting: true, ..default })
 }
 
-fn numbers(counts: Option<Vec<u64>>) -> Result<Reply, Refusal> {
-    let counts = counts
-        .ok_or_else(|| Refusal::new("this filter does not count; reserve one with COUNTING"))?;
-    Ok(Reply::Array(counts.into_iter().map(Reply::count).collect()))
+fn numbers(counts: Vec<u64>) -> Reply {
+    Reply::Array(counts.into_iter().map(Reply::count).collect())
 }

@@ -91,10 +91,13 @@ impl<'a> Look<'a> {
     }
 }
 
+/// The error now comes from a sample where a filter is large: so much more than the promise is no chance.
+const SAMPLED: f64 = 1.2;
+
 /// The fields by name, and how each is told.
 type Field = (&'static str, fn(&Look<'_>) -> Reply);
 
-const FIELDS: [Field; 16] = [
+const FIELDS: [Field; 17] = [
     ("structure", |look| Reply::text(look.stored.filter().blueprint().structure())),
     ("promise", |look| Reply::text(look.promise().to_string())),
     ("window", |look| {
@@ -113,6 +116,11 @@ const FIELDS: [Field; 16] = [
     ("false-positives", |look| Reply::Double(look.promise().false_positives)),
     ("false-negatives", |look| Reply::Double(look.promise().false_negatives)),
     ("false-positives-now", |look| Reply::Double(look.stored.filter().false_positive_rate())),
+    ("exceeds-promise", |look| {
+        let (now, most) =
+            (look.stored.filter().false_positive_rate(), look.promise().false_positives);
+        Reply::Int((now > SAMPLED * most).into())
+    }),
     ("clock", |look| match look.stored.filter().clock() {
         Some(clock) => Reply::count(clock.millis()),
         None => Reply::Null,

@@ -1,7 +1,7 @@
 //! `LATELY.DUMP` and `LATELY.LOAD`: the library's snapshot, so that a file made by the command
 //! `lately` becomes a key, and back.
 
-use lately::codec;
+use lately::raw::codec;
 
 use super::Command;
 use super::info::NO_KEY;

@@ -2,8 +2,11 @@
 //! that is refused has changed nothing.
 
 mod add;
+mod age;
 mod bloom;
 mod count;
+mod expire;
+mod forget;
 mod hashes;
 mod help;
 mod info;
@@ -13,6 +16,7 @@ mod plan;
 mod reserve;
 mod seen;
 mod turn_back;
+mod until;
 
 pub use help::Help;
 
@@ -36,16 +40,22 @@ pub static LATELY: &[Entry] = &[
     command::<add::AddNx>(),
     command::<add::AddNxAt>(),
     command::<add::Insert>(),
+    command::<until::AddUntil>(),
+    command::<until::AddUntilAt>(),
+    command::<forget::Forget>(),
     command::<hashes::AddHashes>(),
     command::<hashes::SeenHashes>(),
     command::<seen::Seen>(),
     command::<seen::SeenAt>(),
+    command::<age::Age>(),
+    command::<age::AgeAt>(),
     command::<count::Count>(),
     command::<count::CountAt>(),
     command::<count::IncrBy>(),
     command::<count::IncrByAt>(),
     command::<info::Card>(),
     command::<info::Info>(),
+    command::<expire::Expire>(),
     command::<turn_back::TurnBack>(),
     command::<merge::Merge>(),
     command::<load::Dump>(),

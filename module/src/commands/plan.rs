@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use lately::plan;
 
 use super::Command;
-use super::reserve::{CAPACITY, COUNTING, LIMIT, SLACK, STRUCTURE, WINDOW, default_wish};
+use super::reserve::{CAPACITY, COUNTING, LIMIT, REMOVING, SLACK, STRUCTURE, WINDOW, default_wish};
 use crate::docs::{Doc, Effect, Keys};
 use crate::engine::{Call, Refusal, Reply};
 use crate::wish::Wish;
@@ -21,7 +21,7 @@ impl Command for Plan {
         arity: -1,
         effect: Effect::Nothing,
         keys: Keys::None,
-        args: &[WINDOW, LIMIT, SLACK, COUNTING, CAPACITY, STRUCTURE],
+        args: &[WINDOW, LIMIT, SLACK, COUNTING, REMOVING, CAPACITY, STRUCTURE],
     };
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {

@@ -4,6 +4,7 @@ use super::Command;
 use crate::config;
 use crate::docs::{Arg, Doc, Effect, Keys, Kind};
 use crate::engine::{Access, Call, Refusal, Reply};
+use crate::keeper;
 use crate::object::{Stored, Value};
 use crate::replicate;
 use crate::wish::Wish;
@@ -19,10 +20,11 @@ impl Command for Reserve {
         arity: -2,
         effect: Effect::WriteAll,
         keys: Keys::First,
-        args: &[Arg::key(), WINDOW, LIMIT, SLACK, COUNTING, CAPACITY, STRUCTURE, HASHING],
+        args: &[Arg::key(), WINDOW, LIMIT, SLACK, COUNTING, REMOVING, CAPACITY, STRUCTURE, HASHING],
     };
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
+        hide_secrets(call);
         let wish = Wish::parse(&call.words()[2..])?.or(default_wish()?);
         if call.key(1, Access::Write).exists() {
             return Err(Refusal::coded("BUSYKEY Target key name already exists."));
@@ -30,6 +32,15 @@ impl Command for Reserve {
         create(call, wish)?;
         call.notify(c"lately.reserve");
         Ok(Reply::Done)
+    }
+}
+
+/// Has the engine show no secret in `SLOWLOG` and `MONITOR`, whatever comes of the command.
+fn hide_secrets(call: &Call<'_>) {
+    for place in 3..call.len() {
+        if call.word(place - 1).eq_ignore_ascii_case(b"SECRET") {
+            call.hide(place);
+        }
     }
 }
 
@@ -85,7 +96,8 @@ pub fn create(call: &mut Call<'_>, wish: Wish) -> Result<(), Refusal> {
 }
 
 #[cold]
-fn put(call: &mut Call<'_>, stored: Stored, exact: &Wish) {
+fn put(call: &mut Call<'_>, mut stored: Stored, exact: &Wish) {
+    keeper::keep(call.address(1), &mut stored);
     call.key(1, Access::Write).put(Value::Filter(stored));
     replicate::creation(call, exact);
 }
@@ -110,6 +122,9 @@ pub const SLACK: Arg = Arg::new(c"slack", Kind::Integer).after(c"SLACK").maybe()
 
 /// How often, not only whether.
 pub const COUNTING: Arg = Arg::word(c"counting", c"COUNTING").maybe();
+
+/// Items that are forgotten again.
+pub const REMOVING: Arg = Arg::word(c"removing", c"REMOVING").maybe();
 
 /// How many keys to expect.
 pub const CAPACITY: Arg = Arg::new(c"capacity", Kind::Integer).after(c"CAPACITY").maybe();

@@ -6,6 +6,7 @@ use super::info::NO_KEY;
 use crate::args::{self, When};
 use crate::docs::{Arg, Doc, Effect, Keys};
 use crate::engine::{Access, Call, Refusal, Reply};
+use crate::object::Stored;
 use crate::replicate;
 
 /// `LATELY.TURNBACK key [milliseconds]`
@@ -31,9 +32,7 @@ impl Command for TurnBack {
         let (moment, clock) = {
             let mut key = call.key(1, Access::Write);
             let stored = key.value()?.ok_or(NO_KEY)?.filter()?;
-            if !stored.is_timed() {
-                return Err(Refusal::new("this filter has no clock: its window is not by time"));
-            }
+            require_clock(stored)?;
             let moment = when.time(stored);
             stored.turn_back(moment);
             (moment, stored.filter().clock())
@@ -42,4 +41,12 @@ impl Command for TurnBack {
         call.notify(c"lately.turnback");
         Ok(clock.map_or(Reply::Null, |clock| Reply::count(clock.millis())))
     }
+}
+
+/// Refuses a filter whose window is not by time.
+pub fn require_clock(stored: &Stored) -> Result<(), Refusal> {
+    if stored.is_timed() {
+        return Ok(());
+    }
+    Err(Refusal::new("this filter has no clock: its window is not by time"))
 }

@@ -16,7 +16,8 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
-use lately::{Filter, Hashing};
+use lately::Hashing;
+use lately::raw::Filter;
 
 /// The filter that the next command will use, by our guess.
 static NEXT: Guarded<Option<Guess>> = Guarded::new(None);

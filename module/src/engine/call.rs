@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)]
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_int};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::slice;
@@ -11,6 +11,7 @@ use lately::Time;
 
 use super::ahead::Ahead;
 use super::api;
+use super::idle::Address;
 use super::register;
 use super::reply::Refusal;
 use crate::object::Value;
@@ -103,6 +104,13 @@ impl<'a> Call<'a> {
     #[inline(always)]
     pub fn ahead(&self, first: usize) -> Option<Ahead> {
         (first + 1 == self.len()).then(|| Ahead::ask(self.word(first)))
+    }
+
+    /// Where the key is that a word names.
+    pub fn address(&self, word: usize) -> Address {
+        // SAFETY: `ctx` is the context of this command.
+        let database = unsafe { api::GetSelectedDb(self.ctx) };
+        Address { database, name: self.word(word).into() }
     }
 
     /// Bytes nobody can guess.
@@ -263,6 +271,12 @@ impl<'a> Call<'a> {
         unsafe { api::ReplicateVerbatim(self.ctx) };
     }
 
+    /// Has the engine show something else in place of a word, where it shows commands.
+    pub fn hide(&self, word: usize) {
+        // SAFETY: `ctx` is the context of this command; a place that it does not have is refused.
+        unsafe { api::RedactClientCommandArgument(self.ctx, word as c_int) };
+    }
+
     /// Tells subscribers what happened to the key that word 1 names.
     pub fn notify(&self, event: &CStr) {
         // SAFETY: context and key name belong to this command.
@@ -282,17 +296,11 @@ pub struct Key<'c> {
 impl Key<'_> {
     /// The value, if there is one and it is ours.
     pub fn value(&mut self) -> Result<Option<&mut Value>, Refusal> {
-        // SAFETY: the key is open, or null, of which the engine says that it has no type. Its value
-        // is ours if its type is; then the pointer is one that `put` or `rdb_load` made, and nobody
-        // else holds it while this key is open.
-        unsafe {
-            // Asked first, because it is the only question in the usual case.
-            let kind = api::ModuleTypeGetType(self.key);
-            if kind.is_null() || kind != register::data_type() {
-                return if self.exists() { Err(Refusal::WRONG_TYPE) } else { Ok(None) };
-            }
-            let value = api::ModuleTypeGetValue(self.key);
-            Ok(Some(&mut *value.cast::<Value>()))
+        // Asked first, because it is the only question in the usual case.
+        // SAFETY: the key is open, or null, and nobody else holds its value while it is open.
+        match unsafe { our_value(self.key) } {
+            None if self.exists() => Err(Refusal::WRONG_TYPE),
+            value => Ok(value),
         }
     }
 
@@ -325,6 +333,24 @@ impl Key<'_> {
     }
 }
 
+/// The value of a key, if it is ours.
+///
+/// # Safety
+///
+/// The key is open for as long as `'a`, or null, and nobody else holds its value.
+#[inline(always)]
+pub unsafe fn our_value<'a>(key: *mut api::Key) -> Option<&'a mut Value> {
+    // SAFETY: of null the engine says that it has no type. A value is ours if its type is; then the
+    // pointer is one that `put` or `rdb_load` made.
+    unsafe {
+        let kind = api::ModuleTypeGetType(key);
+        if kind.is_null() || kind != register::data_type() {
+            return None;
+        }
+        Some(&mut *api::ModuleTypeGetValue(key).cast::<Value>())
+    }
+}
+
 impl Drop for Key<'_> {
     fn drop(&mut self) {
         if !self.key.is_null() {
@@ -352,7 +378,7 @@ pub fn now() -> Time {
 /// # Safety
 ///
 /// `string` is valid, and stays so for `'a`.
-unsafe fn bytes_of<'a>(string: *const api::String) -> &'a [u8] {
+pub unsafe fn bytes_of<'a>(string: *const api::String) -> &'a [u8] {
     let mut length = 0;
     // SAFETY: the caller vouches for the string; the engine gives its start and length.
     unsafe {

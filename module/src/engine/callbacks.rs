@@ -12,6 +12,7 @@ use std::sync::atomic::Ordering;
 use super::allocator;
 use super::api;
 use super::call::Call;
+use super::idle::{self, Idle};
 use super::ready;
 use super::register;
 use super::reply::{Refusal, Reply, send};
@@ -20,13 +21,13 @@ use crate::commands::{self, Command, Help};
 use crate::config::{Number, Switch, Text};
 use crate::object::Value;
 use crate::persist::{self, Record};
-use crate::{config, metrics};
+use crate::{config, keeper, metrics};
 
 const OK: c_int = api::OK;
 const ERR: c_int = api::ERR;
 
 /// Runs `body`; if it panics, counts that and gives `otherwise`.
-fn fence<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
+pub fn fence<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| {
         metrics::FAULTS.add(1);
         otherwise
@@ -97,6 +98,7 @@ unsafe fn load(ctx: *mut api::Ctx, words: c_int) -> Result<(), &'static CStr> {
         }
         ready::rehearse(ctx, Help::DOC.name);
         api::RegisterInfoFunc(ctx, info);
+        idle::call_later(ctx, keeper::PAUSE);
     }
     Ok(())
 }
@@ -145,6 +147,16 @@ pub unsafe extern "C" fn run<C: Command>(
     // SAFETY: as above.
     fence((), || unsafe { send(ctx, &reply) });
     OK
+}
+
+/// Called every now and then, between commands.
+pub unsafe extern "C" fn timer(ctx: *mut api::Ctx, _private: *mut c_void) {
+    let pause = fence(keeper::PAUSE, || {
+        // SAFETY: `ctx` is the engine's, for the time of this call.
+        keeper::look_after(&mut unsafe { Idle::new(ctx) })
+    });
+    // SAFETY: as above.
+    unsafe { idle::call_later(ctx, pause) };
 }
 
 /// A value of ours as the engine keeps it.

@@ -5,6 +5,7 @@
 //! | `api` | the part of the interface that we use, as the engine has it |
 //! | `callbacks` | every function the engine calls, each a call into safe code behind `catch_unwind` |
 //! | `call` | one command under way: its words, its keys, what it replicates; and the clock |
+//! | `idle` | what is done between commands: the timer, and walks through all keys |
 //! | `ahead` | memory that is asked for before its key is opened |
 //! | `reply` | answers and refusals, as values and on the wire |
 //! | `ready` | the answers of one item, made once |
@@ -17,6 +18,7 @@ mod allocator;
 mod api;
 mod call;
 mod callbacks;
+mod idle;
 mod ready;
 mod register;
 mod reply;
@@ -25,6 +27,7 @@ mod streams;
 pub use ahead::{Ahead, Guessable};
 pub use allocator::rounding;
 pub use call::{Access, Call, Items, Key, Origin, now};
+pub use idle::{Address, Idle, Walk};
 pub use ready::rehearsed;
 pub use register::{Entry, command};
 pub use reply::{Refusal, Reply};

@@ -198,7 +198,7 @@ fn key_specifications(doc: &Doc) -> Vec<api::CommandKeySpec> {
     use crate::docs::Effect;
     let first = match doc.effect {
         Effect::Read | Effect::ReadAll | Effect::Nothing => api::CMD_KEY_RO | api::CMD_KEY_ACCESS,
-        Effect::Write => api::CMD_KEY_RW | api::CMD_KEY_ACCESS | api::CMD_KEY_UPDATE,
+        Effect::Write | Effect::Free => api::CMD_KEY_RW | api::CMD_KEY_ACCESS | api::CMD_KEY_UPDATE,
         Effect::WriteAll => api::CMD_KEY_RW | api::CMD_KEY_UPDATE,
     };
     let sources = api::CMD_KEY_RO | api::CMD_KEY_ACCESS;

@@ -1,5 +1,7 @@
 //! A hash map with counts, as small as a hash map can be: packed slots, probed one after another.
 
+use alloc::vec::Vec;
+
 use super::beyond;
 use crate::bits::{Packed, size};
 use crate::duplicates::short_hash::Counts;
@@ -74,7 +76,7 @@ impl Counts for HashCounts {
     const NAME: &'static str = "short-hash";
     const FAMILY: u16 = 21;
     const STRENGTH: &'static str = "the window is exact to the item, in constant time";
-    const BITS: std::ops::RangeInclusive<u32> = 2..=64;
+    const BITS: core::ops::RangeInclusive<u32> = 2..=64;
 
     fn values(_window: u64, bits: u32) -> u64 {
         u64::MAX >> (64 - bits)
@@ -112,26 +114,30 @@ impl Counts for HashCounts {
         counts
     }
 
-    fn add(&mut self, short: u64) {
+    fn add(&mut self, short: u64, times: u64) {
+        if times == 0 {
+            return;
+        }
         let slot = self.slot(short);
         self.distinct += u64::from(self.copies.get(slot) == 0);
         self.hashes.set(slot, short);
-        self.copies.set(slot, self.copies.get(slot) + 1);
+        self.copies.set(slot, self.copies.get(slot) + times);
     }
 
-    fn take(&mut self, short: u64) {
+    fn take(&mut self, short: u64, times: u64) {
         let slot = self.slot(short);
-        match self.copies.get(slot) {
-            1 => {
+        match self.copies.get(slot) - times {
+            0 => {
                 self.free(slot);
                 self.distinct -= 1;
             }
-            copies => self.copies.set(slot, copies - 1),
+            left => self.copies.set(slot, left),
         }
     }
 
-    fn contains(&self, short: u64) -> bool {
-        self.hashes.get(self.slot(short)) == short
+    fn copies(&self, short: u64) -> u64 {
+        // A free slot counts nothing.
+        self.copies.get(self.slot(short))
     }
 
     fn distinct(&self) -> u64 {

@@ -21,6 +21,8 @@
 //! how counts are stored is ours and simpler than theirs. Cost: a little more than r + 2 bits a
 //! slot, one slot in sixteen free.
 
+use alloc::vec::Vec;
+
 use crate::bits::{Packed, size};
 use crate::duplicates::short_hash::Counts;
 
@@ -270,36 +272,22 @@ impl QuotientCounts {
         self.last.set(previous, 0);
     }
 
-    /// Adds one to the digits of an item that has some.
-    fn increment(&mut self, item: &Item, quotient: usize) {
-        for pair in (2..item.len).step_by(2) {
-            let slot = self.skip(item.start, pair);
-            let digit = self.slots.get(slot);
-            if digit < self.base() {
-                self.slots.set(slot, digit + 1);
-                return;
+    /// Writes another number of copies, at least one, into an item of the run of `quotient`.
+    fn recount(&mut self, item: &Item, quotient: usize, copies: u64) {
+        let remainder = self.slots.get(item.start);
+        let mut len = 1;
+        for value in bulk::marks(self.remainder_bits, remainder, copies) {
+            if len < item.len {
+                self.slots.set(self.skip(item.start, len), value);
+            } else {
+                self.insert_into(item, len - 1, quotient, value);
             }
-            self.slots.set(slot, 1);
+            len += 1;
         }
-        self.insert_into(item, item.len - 1, quotient, self.escape());
-        self.insert_into(item, item.len, quotient, 2);
-    }
-
-    /// Takes one from the digits of an item that has some and is not 3.
-    fn decrement(&mut self, item: &Item, quotient: usize, run: usize) {
-        for pair in (2..item.len).step_by(2) {
-            let slot = self.skip(item.start, pair);
-            let digit = self.slots.get(slot);
-            if digit > 1 {
-                self.slots.set(slot, digit - 1);
-                break;
-            }
-            self.slots.set(slot, self.base());
-        }
-        let highest = self.skip(item.start, item.len - 1);
-        if item.len > 3 && self.slots.get(highest) == 1 {
-            self.remove_slot(highest, quotient, run);
-            self.remove_slot(self.before(highest), quotient, run);
+        for superfluous in (len..item.len).rev() {
+            let at = self.skip(item.start, superfluous);
+            // Never the first of its run: the remainder stays.
+            self.remove_slot(at, quotient, item.start);
         }
     }
 }
@@ -315,7 +303,7 @@ impl Counts for QuotientCounts {
     const FAMILY: u16 = 22;
     const STRENGTH: &'static str =
         "the window is exact to the item, in constant time, with a compact index";
-    const BITS: std::ops::RangeInclusive<u32> = 2..=40;
+    const BITS: core::ops::RangeInclusive<u32> = 2..=40;
 
     fn values(window: u64, bits: u32) -> u64 {
         (Self::slots_for(window) as u64).saturating_mul(Self::remainders(bits)).min(u64::MAX - 1)
@@ -344,48 +332,44 @@ impl Counts for QuotientCounts {
         Self::of_all(window, bits, shorts)
     }
 
-    fn add(&mut self, short: u64) {
+    fn add(&mut self, short: u64, times: u64) {
         let (quotient, remainder) = self.split(short);
-        let Some(item) = self.find(quotient, remainder) else {
-            self.distinct += 1;
-            let run = self.run(quotient);
-            // First in its run: then it ends it only if there is no other.
-            let only = !self.is_occupied(quotient);
-            self.insert_slot(run, quotient, remainder, only);
-            self.occupied.set(quotient, 1);
-            return;
-        };
-        match item.copies {
-            1 => self.insert_into(&item, 0, quotient, remainder),
-            2 => {
-                self.slots.set(self.skip(item.start, 1), self.escape());
-                self.insert_into(&item, 1, quotient, 1);
+        let item = match self.find(quotient, remainder) {
+            Some(item) => item,
+            None if times == 0 => return,
+            None => {
+                self.distinct += 1;
+                let start = self.run(quotient);
+                // First in its run: then it ends it only if there is no other.
+                let only = !self.is_occupied(quotient);
+                self.insert_slot(start, quotient, remainder, only);
+                self.occupied.set(quotient, 1);
+                if times == 1 {
+                    return;
+                }
+                Item { start, len: 1, copies: 0 }
             }
-            _ => self.increment(&item, quotient),
-        }
+        };
+        self.recount(&item, quotient, item.copies + times);
     }
 
-    fn take(&mut self, short: u64) {
+    fn take(&mut self, short: u64, times: u64) {
         let (quotient, remainder) = self.split(short);
         let item = self.find(quotient, remainder).expect("only what was added is taken");
-        let run = self.run(quotient);
-        match item.copies {
-            1 => {
+        match item.copies - times {
+            0 => {
                 self.distinct -= 1;
-                self.remove_slot(item.start, quotient, run);
+                for at in (0..item.len).rev() {
+                    self.remove_slot(self.skip(item.start, at), quotient, self.run(quotient));
+                }
             }
-            2 => self.remove_slot(self.skip(item.start, 1), quotient, run),
-            3 => {
-                self.slots.set(self.skip(item.start, 1), remainder);
-                self.remove_slot(self.skip(item.start, 2), quotient, run);
-            }
-            _ => self.decrement(&item, quotient, run),
+            left => self.recount(&item, quotient, left),
         }
     }
 
-    fn contains(&self, short: u64) -> bool {
+    fn copies(&self, short: u64) -> u64 {
         let (quotient, remainder) = self.split(short);
-        self.find(quotient, remainder).is_some()
+        self.find(quotient, remainder).map_or(0, |item| item.copies)
     }
 
     fn distinct(&self) -> u64 {

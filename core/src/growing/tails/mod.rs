@@ -143,7 +143,7 @@ impl Membership for GrowingTails {
                 let dictionary = &self.dictionary;
                 dictionary
                     .glance(isa, place)
-                    .unwrap_or_else(|| dictionary.find(isa, place, &mut Uncounted) != Seen::No)
+                    .unwrap_or_else(|_| dictionary.find(isa, place, &mut Uncounted) != Seen::No)
             })
     }
 

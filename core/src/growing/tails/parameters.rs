@@ -1,11 +1,16 @@
 //! How dictionaries with tails are dimensioned, and what that promises.
 
+use alloc::vec::Vec;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+
 use super::GrowingTails;
 use super::keys::{EMPTY_TAIL, TAIL_BITS};
 use crate::blueprint::{Blueprint, Structure};
 use crate::codec::Writer;
 use crate::dictionary::{Population, Shape};
-use crate::filter::{Filter, Promise};
+use crate::filter::Filter;
+use crate::promise::Promise;
 use crate::hash::Seed;
 use crate::window::{Slack, Window};
 

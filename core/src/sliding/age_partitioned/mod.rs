@@ -17,6 +17,8 @@
 //! absent key is dismissed after about one line, and an insertion touches k of them. What is not
 //! guaranteed: a bounded worst case. Every g-th insertion empties a slice, in time linear in g.
 
+use alloc::vec::Vec;
+
 use crate::bits::{LINE_WORDS, Lines, prefetch};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
@@ -28,6 +30,7 @@ use crate::sliding::slices::{Probe, window_chance};
 use crate::window::{Slack, Time, Window};
 
 pub use parameters::AgePartitionedParameters;
+use sizing::at_best;
 pub use sizing::{choices, with_error, with_memory};
 
 mod parameters;
@@ -263,22 +266,18 @@ impl Structure for AgePartitioned {
         "dismisses an absent key after about one cache line, with a slack shorter than the window";
 
     fn propose(goal: &Goal) -> Result<AgePartitionedParameters, Unfit> {
-        let Window::Last(window) = goal.window else {
-            return Err(Unfit("keeps windows by count only"));
-        };
-        if goal.counting || goal.removing {
-            return Err(Unfit("neither counts nor removes"));
-        }
-        let slack = match goal.slack {
-            Slack::Items(slack) => slack,
-            Slack::Time(_) => return Err(Unfit("measures its slack in items")),
-            Slack::Unlimited => u64::MAX,
-        };
+        let (window, slack) = window_and_slack(goal)?;
         match goal.limit {
             Limit::Error(rate) => with_error(window, rate.get(), slack),
             Limit::Memory(memory) => with_memory(window, memory.bytes(), slack),
         }
         .ok_or(Unfit("needs a slack of at least a 63rd of the window, and a word per slice"))
+    }
+
+    fn at_best(goal: &Goal) -> Option<AgePartitionedParameters> {
+        let (window, slack) = window_and_slack(goal).ok()?;
+        let Limit::Error(rate) = goal.limit else { return None };
+        at_best(goal, window, rate.get(), slack)
     }
 
     fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
@@ -300,6 +299,21 @@ impl Structure for AgePartitioned {
         filter.bits.as_mut_slice().as_flattened_mut()[..words.len()].copy_from_slice(&words);
         let (newest_class, newest_slot) = (newest_class as usize, newest_slot as usize);
         Ok(Self { inserted, newest_class, newest_slot, ..filter })
+    }
+}
+
+/// Insertions to remember, and how many more may leave traces.
+fn window_and_slack(goal: &Goal) -> Result<(u64, u64), Unfit> {
+    let Window::Last(window) = goal.window else {
+        return Err(Unfit("keeps windows by count only"));
+    };
+    if goal.counting || goal.removing {
+        return Err(Unfit("neither counts nor removes"));
+    }
+    match goal.slack {
+        Slack::Items(slack) => Ok((window, slack)),
+        Slack::Time(_) => Err(Unfit("measures its slack in items")),
+        Slack::Unlimited => Ok((window, u64::MAX)),
     }
 }
 

@@ -1,12 +1,19 @@
 //! The parameters of the age-partitioned filter, and its formulas.
 
+use alloc::vec::Vec;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use super::{AgePartitioned, MOST_SLICES_PER_KEY};
 use crate::bits::{LINE_WORDS, Lines, size};
 use crate::blueprint::{Blueprint, Structure};
 use crate::codec::{Reader, Writer};
 use crate::duplicates::law::Stream;
 use crate::error::Error;
-use crate::filter::{Filter, Mistakes, Promise};
+use crate::filter::Filter;
+use crate::promise::{Mistakes, Promise};
 use crate::hash::Seed;
 use crate::sliding::slices::{BlockShape, window_chance};
 use crate::window::{Slack, Window};

@@ -1,8 +1,13 @@
 //! Which (k, l), which bits and which blocks: memory against cache lines.
 
+use alloc::vec::Vec;
+
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use super::AgePartitionedParameters;
 use crate::blueprint::Blueprint;
-use crate::plan::Frontier;
+use crate::frontier::Frontier;
+use crate::plan::Goal;
 use crate::probability::least;
 use crate::sliding::slices::BlockShape;
 
@@ -12,6 +17,9 @@ const LEANNESS: f64 = 1.1;
 
 /// More slices per key than this only add lines.
 const MOST_SLICES_PER_KEY: u32 = 8;
+
+/// Bounds are those of small errors. For large ones they may be too high by one part in so many.
+const UNCERTAIN: u64 = 8;
 
 /// Slices per class and words of a block: from all blocks of a class in one line to four lines.
 const GROUPS: [(u32, u32); 10] =
@@ -43,6 +51,17 @@ pub fn with_error(window: u64, rate: f64, slack: u64) -> Option<AgePartitionedPa
         }
     }
     found.pick(LEANNESS)
+}
+
+/// What none that keeps `rate` can be better than, as long as it is better to be smaller.
+pub fn at_best(goal: &Goal, window: u64, rate: f64, slack: u64) -> Option<AgePartitionedParameters> {
+    let less = |bound: AgePartitionedParameters| AgePartitionedParameters {
+        blocks: (bound.blocks - bound.blocks / UNCERTAIN).max(1),
+        ..bound
+    };
+    let priced = |bound| (goal.price_felt(&bound), bound);
+    let bounds = bounds(window, rate, slack).into_iter().map(less).map(priced);
+    bounds.min_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, bound)| bound)
 }
 
 /// The size of the smallest.
@@ -100,7 +119,7 @@ fn sized_within(
     if !keeps(many) {
         return None;
     }
-    // The bound is that of small errors; for large ones it may be a little too high.
+    // The bound may be too high: see `UNCERTAIN`.
     if too_few > 0 && keeps(too_few) {
         too_few = 0;
     }

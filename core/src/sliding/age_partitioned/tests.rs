@@ -1,5 +1,7 @@
 //! What the slices by age owe beyond the contracts.
 
+use alloc::vec::Vec;
+
 use super::*;
 use crate::hash::remix;
 use crate::sliding::slices::BlockShape;

@@ -1,8 +1,12 @@
 //! One slice: blocks of at most a cache line; a key sets a few bits of one block.
 
-use std::borrow::Cow;
+use alloc::vec::Vec;
+use alloc::borrow::Cow;
+#[cfg(feature = "std")]
 use std::sync::OnceLock;
 
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::bits::LINE_WORDS;
 use crate::hash::{reduce, remix};
 use crate::probability::least;
@@ -59,6 +63,7 @@ impl BlockShape {
 
     /// What [`chance`](Self::chance) is computed from. There are few shapes, and planners ask about
     /// each of them for many sizes: what all sizes have in common is computed once.
+    #[cfg(feature = "std")]
     pub fn law(self) -> Cow<'static, Law> {
         static LAWS: [[OnceLock<Law>; BlockShape::MOST_BITS as usize]; BlockShape::WORDS.len()] =
             [const { [const { OnceLock::new() }; BlockShape::MOST_BITS as usize] };
@@ -70,6 +75,12 @@ impl BlockShape {
             }
             _ => Cow::Owned(law()),
         }
+    }
+
+    /// The same where nothing can be computed once for all.
+    #[cfg(not(feature = "std"))]
+    pub fn law(self) -> Cow<'static, Law> {
+        Cow::Owned(Law { terms: self.terms() })
     }
 
     /// The fewest blocks for which [`chance`](Self::chance) is at most `most`.

@@ -1,6 +1,6 @@
 //! Windows: finding a key in `k` neighbouring slices, and the chance of finding it there by luck.
 
-use std::ops::Range;
+use core::ops::Range;
 
 /// Whether all slices of some of these windows hold a key. Slices are numbered by age, the newest is
 /// 0; the window at age `a` is the slices `a .. a + k`, and only those `asked` for count.

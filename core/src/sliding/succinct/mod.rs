@@ -21,8 +21,10 @@ mod parameters;
 pub use generations::Generations;
 pub use parameters::SlidingParameters;
 
-use std::ops::RangeInclusive;
+use core::ops::RangeInclusive;
 
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::bits::{Isa, vectorized};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
@@ -91,7 +93,7 @@ impl Sliding {
         self.generations.most_sweeps()
     }
 
-    /// Entries that found no room, ever. Answers stay one-sided, see [`crate::dictionary`].
+    /// Entries that found no room, ever. Answers stay one-sided, see docs/sliding.md.
     pub fn lost(&self) -> u64 {
         self.dictionary.lost()
     }
@@ -206,21 +208,21 @@ impl Sliding {
     #[inline(always)]
     fn contains<I: Isa>(&self, isa: I, hash: u64) -> bool {
         match self.dictionary.glance(isa, self.dictionary.place(hash)) {
-            Some(seen) => seen,
-            None => self.contains_the_long_way(isa, hash),
+            Ok(seen) => seen,
+            Err(slot) => self.contains_the_long_way(isa, hash, slot),
         }
     }
 
-    /// The rest of a lookup when a glance did not tell.
+    /// The rest of a lookup when a glance did not tell. Begins with the hash, so that the glance need
+    /// not keep what it made of it, and takes words only, which travel in registers.
     #[inline(never)]
-    fn contains_the_long_way<I: Isa>(&self, isa: I, hash: u64) -> bool {
-        isa.vectorize(
-            #[inline(always)]
-            || {
-                let place = self.dictionary.place(hash);
-                self.dictionary.find(isa, place, &mut Uncounted) != Seen::No
-            },
-        )
+    fn contains_the_long_way<I: Isa>(&self, isa: I, hash: u64, slot: u64) -> bool {
+        let place = self.dictionary.place(hash);
+        self.dictionary.holds(place, slot)
+            || isa.vectorize_apart(
+                #[inline(always)]
+                || self.dictionary.find(isa, place, &mut Uncounted) != Seen::No,
+            )
     }
 
     fn insert_batch(&mut self, hashes: &[u64], repeat: Repeat, new: &mut [bool]) {

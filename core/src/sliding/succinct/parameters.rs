@@ -1,5 +1,11 @@
 //! How a sliding filter is built: the formulas from what is wanted to what is stored.
 
+use alloc::vec::Vec;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use super::Sliding;
 use super::generations::{self, Generations};
 use crate::bits::size;
@@ -8,7 +14,8 @@ use crate::codec::{Reader, Writer};
 use crate::dictionary::{MARGIN, Population, Shape};
 use crate::duplicates::law::Stream;
 use crate::error::Error;
-use crate::filter::{Filter, Mistakes, Promise};
+use crate::filter::Filter;
+use crate::promise::{Mistakes, Promise};
 use crate::hash::Seed;
 use crate::rate::ErrorRate;
 use crate::window::{Slack, Window};

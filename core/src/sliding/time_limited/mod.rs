@@ -32,6 +32,8 @@
 //! What is not guaranteed: memory, which follows the stream, and a bounded worst case: making a
 //! slice takes time linear in its size.
 
+use alloc::vec::Vec;
+
 use crate::bits::{Level, vectorized};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};

@@ -1,5 +1,11 @@
 //! The parameters of the time-limited filter, and its formulas.
 
+use alloc::vec::Vec;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use super::TimeLimited;
 use super::size::SliceSize;
 use super::sizing::{CHANCES, MOST_TURNS};
@@ -8,7 +14,8 @@ use super::turn::{BEYOND, LEAST_GENERATION};
 use crate::blueprint::{Blueprint, Structure};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
-use crate::filter::{Filter, Promise};
+use crate::filter::Filter;
+use crate::promise::Promise;
 use crate::hash::Seed;
 use crate::sliding::slices::{BlockShape, window_chance};
 use crate::window::{Slack, Span, Window};
@@ -42,7 +49,7 @@ impl TimeLimitedParameters {
     }
 
     /// The bound on the chance that an unseen key is reported, at any moment of any stream: the
-    /// chances of l full windows and of [`BEYOND`] more (see [`turn`](super::turn)).
+    /// chances of l full windows and of `BEYOND` more (see `turn`).
     pub fn false_positive_rate(&self) -> f64 {
         (f64::from(self.turns) + BEYOND) * self.slice_chance.powi(self.slices_per_key as i32)
     }

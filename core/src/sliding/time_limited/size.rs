@@ -4,8 +4,10 @@
 //! words and a *tail* of 2. A key finds its block by a word chosen at random, so the tail gets its
 //! share of keys and no more.
 
-use std::ops::Range;
+use core::ops::Range;
 
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::bits::{Aligned, size};
 use crate::probability::least;
 use crate::sample::{share, spread};

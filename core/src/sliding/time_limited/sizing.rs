@@ -1,11 +1,13 @@
 //! Which k, l and b: memory against cache lines.
 
-use std::ops::RangeInclusive;
+use core::ops::RangeInclusive;
 
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use super::TimeLimitedParameters;
 use super::turn::BEYOND;
 use crate::blueprint::Blueprint;
-use crate::plan::Frontier;
+use crate::frontier::Frontier;
 use crate::sliding::slices::BlockShape;
 use crate::window::Span;
 

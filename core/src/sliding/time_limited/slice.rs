@@ -1,6 +1,6 @@
 //! One slice of its own size, and the generation in which it was the newest.
 
-use std::ops::Range;
+use core::ops::Range;
 
 use super::TimeLimitedParameters;
 use super::size::{Place, SliceSize};

@@ -21,8 +21,9 @@
 //! so that a push moves at most a group; and a new layout is made when slack runs out, instead of
 //! after a number of insertions. [`Work`] counts what all this moves.
 
-use std::fmt::Debug;
-use std::ops::Range;
+use alloc::vec::Vec;
+use core::fmt::Debug;
+use core::ops::Range;
 
 use super::{Counters, MOST};
 use crate::bits::{move_bits_up, prefetch, write_bits};
@@ -330,7 +331,7 @@ impl<K: ChunkCode> Chunked<K> {
 
 /// Chunks of zeros for so many counters.
 fn zeros(len: usize) -> impl Iterator<Item = [u64; CHUNK]> {
-    std::iter::repeat_n([0; CHUNK], shape(len).0)
+    core::iter::repeat_n([0; CHUNK], shape(len).0)
 }
 
 /// Chunks looked at to choose a code.

@@ -13,7 +13,8 @@
 //! way whatever their storage, so they are small on the wire, and no damage can give a counter an
 //! impossible value.
 
-use std::cell::Cell;
+use alloc::vec::Vec;
+use core::cell::Cell;
 
 use super::{Counters, MOST};
 use crate::bits::{BitReader, BitWriter};

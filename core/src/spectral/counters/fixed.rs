@@ -1,6 +1,7 @@
 //! Counters of one size, that stop at a bound: the plainest storage, and the fastest.
 
-use std::fmt::Debug;
+use alloc::vec::Vec;
+use core::fmt::Debug;
 
 use super::Counters;
 use crate::bits::prefetch;

@@ -1,5 +1,7 @@
 //! A prefix code for a few symbols, fitted to how often each occurs, no code word too long.
 
+use alloc::vec::Vec;
+
 /// Symbols: lengths of counters from 0 to 63 bits.
 pub const SYMBOLS: usize = 64;
 
@@ -40,7 +42,7 @@ fn huffman(weights: &[u64; SYMBOLS]) -> [u8; SYMBOLS] {
         weights.iter().enumerate().map(|(symbol, &weight)| (weight, vec![symbol])).collect();
     let mut lengths = [0; SYMBOLS];
     while trees.len() > 1 {
-        trees.sort_by_key(|tree| std::cmp::Reverse(tree.0));
+        trees.sort_by_key(|tree| core::cmp::Reverse(tree.0));
         let ((a, mut symbols), (b, more)) =
             (trees.pop().expect("two trees"), trees.pop().expect("two trees"));
         symbols.extend(more);

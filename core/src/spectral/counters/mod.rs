@@ -36,7 +36,7 @@ pub use serial::{Serial, SerialCode};
 pub use string_array::{LengthCode, StringArray};
 pub use words::{Field, Layout, Words};
 
-use std::fmt::Debug;
+use core::fmt::Debug;
 
 /// The largest value of a counter that widens: beyond it, it stays there. One bit below `u64`, so
 /// that a value and one more can be coded.

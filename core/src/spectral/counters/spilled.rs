@@ -3,6 +3,8 @@
 //! A plain vector would now and then move everything at once, and whoever added the counter that was
 //! too many would wait for it. Here only the last of several *pages* grows, until it is full.
 
+use alloc::vec::Vec;
+
 /// Counters of spilled words, side by side for each word.
 #[derive(Debug, Clone, Default)]
 pub struct Spilled {

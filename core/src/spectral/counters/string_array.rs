@@ -12,6 +12,8 @@
 //! table serves them all. The prefix code for lengths follows what lengths there are, instead of
 //! being Elias's.
 
+use alloc::vec::Vec;
+
 use super::chunked::{CHUNK, CHUNK_WORDS, ChunkCode, Chunked};
 use super::huffman::{SYMBOLS, code_lengths, code_words};
 use crate::bits::{read_bits, write_bits};
@@ -155,7 +157,7 @@ impl ChunkCode for LengthCode {
 
     fn decode(&self, words: &[u64], position: usize) -> [u64; CHUNK] {
         let mut head = position;
-        let lengths: [u32; CHUNK] = std::array::from_fn(|_| self.skip(words, &mut head, 1) as u32);
+        let lengths: [u32; CHUNK] = core::array::from_fn(|_| self.skip(words, &mut head, 1) as u32);
         lengths.map(|length| {
             let bits = read_bits(words, head, length);
             head += length as usize;

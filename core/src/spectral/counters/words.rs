@@ -8,7 +8,8 @@
 //! has a word for itself. So memory follows the values. They move a few at every change, so that no
 //! change has to wait for all of them.
 
-use std::fmt::Debug;
+use alloc::boxed::Box;
+use core::fmt::Debug;
 
 use super::grow::{Find, grow, grow_each};
 use super::spilled::Spilled;

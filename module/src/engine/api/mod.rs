@@ -119,6 +119,9 @@ interface! {
             private: *mut c_void
         ) -> c_int;
         fn LoadConfigs(ctx: *mut Ctx) -> c_int;
+        fn CreateTimer(
+            ctx: *mut Ctx, millis: i64, function: TimerFunc, private: *mut c_void
+        ) -> u64;
         fn RegisterInfoFunc(ctx: *mut Ctx, function: InfoFunc) -> c_int;
 
         // Strings.
@@ -129,6 +132,13 @@ interface! {
         // Keys and their values.
         fn OpenKey(ctx: *mut Ctx, name: *mut String, mode: c_int) -> *mut Key;
         fn CloseKey(key: *mut Key);
+        fn SelectDb(ctx: *mut Ctx, database: c_int) -> c_int;
+        fn GetSelectedDb(ctx: *mut Ctx) -> c_int;
+        fn ScanCursorCreate() -> *mut ScanCursor;
+        fn ScanCursorDestroy(cursor: *mut ScanCursor);
+        fn Scan(
+            ctx: *mut Ctx, cursor: *mut ScanCursor, function: ScanFunc, private: *mut c_void
+        ) -> c_int;
         fn KeyType(key: *mut Key) -> c_int;
         fn ModuleTypeGetType(key: *mut Key) -> *mut Type;
         fn ModuleTypeGetValue(key: *mut Key) -> *mut c_void;
@@ -139,6 +149,8 @@ interface! {
 
         // A command and what surrounds it.
         fn GetContextFlags(ctx: *mut Ctx) -> c_int;
+        fn AvoidReplicaTraffic() -> c_int;
+        fn RedactClientCommandArgument(ctx: *mut Ctx, place: c_int) -> c_int;
         fn GetRandomBytes(start: *mut u8, length: usize);
         fn Milliseconds() -> i64;
         fn ReplicateVerbatim(ctx: *mut Ctx) -> c_int;

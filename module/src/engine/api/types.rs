@@ -28,6 +28,8 @@ handles! {
     IO;
     /// An open key.
     Key;
+    /// How far a walk through the keys has come.
+    ScanCursor;
     /// What `INFO` says.
     ServerInfoData;
     /// Bytes.
@@ -49,6 +51,13 @@ pub(super) type GetApi =
 
 /// A command, as the engine calls it.
 pub type CmdFunc = unsafe extern "C" fn(*mut Ctx, *mut *mut String, c_int) -> c_int;
+
+/// What the engine calls when a timer is due.
+pub type TimerFunc = unsafe extern "C" fn(*mut Ctx, private: *mut c_void);
+
+/// What the engine calls for every key of a walk.
+pub type ScanFunc =
+    unsafe extern "C" fn(*mut Ctx, name: *mut String, *mut Key, private: *mut c_void);
 
 /// What the engine calls for our section of `INFO`.
 pub type InfoFunc = unsafe extern "C" fn(*mut InfoCtx, for_crash_report: c_int);
@@ -267,6 +276,9 @@ pub const APIVER_1: c_int = 1;
 
 pub const READ: c_int = 1 << 0;
 pub const WRITE: c_int = 1 << 1;
+pub const OPEN_KEY_NOTOUCH: c_int = 1 << 16;
+/// Engines before 7.2 do not know it, and ignore it.
+pub const OPEN_KEY_NOSTATS: c_int = 1 << 18;
 pub const KEYTYPE_EMPTY: c_int = 0;
 
 pub const REPLY_INTEGER: c_int = 2;
@@ -303,6 +315,7 @@ pub const OPTIONS_HANDLE_REPL_ASYNC_LOAD: c_int = 1 << 2;
 /// Of Valkey alone.
 pub const OPTIONS_HANDLE_ATOMIC_SLOT_MIGRATION: c_int = 1 << 5;
 
+pub const CTX_FLAGS_SLAVE: c_int = 1 << 3;
 pub const CTX_FLAGS_EVICT: c_int = 1 << 9;
 pub const CTX_FLAGS_REPLICATED: c_int = 1 << 12;
 pub const CTX_FLAGS_LOADING: c_int = 1 << 13;

@@ -3,8 +3,9 @@
 //! One by one, each would move what lies behind it, up to all of the table if hashes are chosen so. In
 //! their order, each run is written where the one before has ended, and nothing moves.
 
-use std::iter::successors;
-use std::ops::Range;
+use alloc::vec::Vec;
+use core::iter::successors;
+use core::ops::Range;
 
 use super::{BLOCK, QuotientCounts, split};
 use crate::duplicates::counts::beyond;
@@ -50,13 +51,17 @@ impl QuotientCounts {
 
 /// What the slots of a run hold that has these hashes, which are sorted.
 fn written(remainder_bits: u32, run: &[u64]) -> impl Iterator<Item = u64> {
-    let escape = (1 << remainder_bits) - 1;
     run.chunk_by(|a, b| a == b).flat_map(move |copies| {
         let (_, remainder) = split(remainder_bits, copies[0]);
-        let twice = (copies.len() == 2).then_some(remainder);
-        let counted = (copies.len() as u64).checked_sub(3);
-        let digits = successors(counted, move |&rest| Some(rest / escape).filter(|&rest| rest > 0));
-        let pairs = digits.flat_map(move |rest| [escape, 1 + rest % escape]);
-        [remainder].into_iter().chain(twice).chain(pairs)
+        [remainder].into_iter().chain(marks(remainder_bits, remainder, copies.len() as u64))
     })
+}
+
+/// What follows a remainder that occurs so often.
+pub(super) fn marks(remainder_bits: u32, remainder: u64, copies: u64) -> impl Iterator<Item = u64> {
+    let escape = (1 << remainder_bits) - 1;
+    let twice = (copies == 2).then_some(remainder);
+    let counted = copies.checked_sub(3);
+    let digits = successors(counted, move |&rest| Some(rest / escape).filter(|&rest| rest > 0));
+    twice.into_iter().chain(digits.flat_map(move |rest| [escape, 1 + rest % escape]))
 }

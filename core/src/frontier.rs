@@ -1,5 +1,7 @@
 //! Memory against speed: of many parameters that reach a goal, those that none beats in both.
 
+use alloc::vec::Vec;
+
 use crate::blueprint::Blueprint;
 
 /// Parameters of one structure, none of which costs as much memory *and* touches as many cache lines

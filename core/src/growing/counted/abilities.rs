@@ -1,0 +1,184 @@
+//! What the counter can do, by trait.
+
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
+use super::super::parameters::UNKNOWN_ITEMS;
+use super::super::segment::ADDRESS_CHANCE;
+use super::blueprint::GrowingCountsParameters;
+use super::counts::Counts;
+use super::filter::GrowingCounts;
+use super::shape::MOST_COUNT;
+use super::state;
+use super::union::Combine;
+use crate::bits::vectorized;
+use crate::blueprint::{Blueprint, Structure, Unfit};
+use crate::codec::{Reader, Writer};
+use crate::error::Error;
+use crate::filter::{Counting, Filter, Membership, Removing};
+use crate::plan::{Goal, Limit};
+use crate::sample::spread;
+use crate::window::{Time, Window};
+
+/// Segments that are asked how often they err, of which each is some kilobytes.
+const SEGMENTS_ASKED: usize = 256;
+
+impl Membership for GrowingCounts {
+    #[inline]
+    fn insert_hash(&mut self, hash: u64, _now: Time) -> bool {
+        vectorized!(self.level, |isa| self.add(isa, hash, 1)).0 == 0
+    }
+
+    #[inline]
+    fn insert_new_hash(&mut self, hash: u64, now: Time) -> bool {
+        !self.contains_hash(hash, now) && self.insert_hash(hash, now)
+    }
+
+    #[inline]
+    fn contains_hash(&self, hash: u64, _now: Time) -> bool {
+        vectorized!(self.level, |isa| self.count(isa, hash)) > 0
+    }
+
+    #[inline]
+    fn prefetch_hash(&self, hash: u64) {
+        self.ahead(hash);
+    }
+
+    fn insert_hashes(&mut self, hashes: &[u64], _now: Time, new: &mut [bool]) {
+        self.add_one_by_one(hashes, new);
+    }
+}
+
+impl Counting for GrowingCounts {
+    #[inline]
+    fn add_hash(&mut self, hash: u64, times: u64, _now: Time) -> u64 {
+        vectorized!(self.level, |isa| self.add(isa, hash, times)).1
+    }
+
+    #[inline]
+    fn count_hash(&self, hash: u64, _now: Time) -> u64 {
+        vectorized!(self.level, |isa| self.count(isa, hash))
+    }
+
+    fn take_back_hash(&mut self, hash: u64, times: u64, _now: Time) -> Result<u64, Error> {
+        if self.is_product {
+            return Err(Error::Unsupported {
+                operation: "take back sightings from a product",
+                instead: "take them back before multiplying",
+            });
+        }
+        vectorized!(self.level, |isa| self.take_back(isa, hash, times))
+    }
+
+    fn largest_count(&self) -> u64 {
+        MOST_COUNT
+    }
+
+    fn check_mergeable(&self, other: &dyn Filter) -> Result<(), Error> {
+        self.alike(other).map(|_| ())
+    }
+
+    fn merge(&mut self, other: &dyn Filter) -> Result<(), Error> {
+        self.combine(self.alike(other)?, Combine::Sum);
+        Ok(())
+    }
+
+    fn multiply(&mut self, other: &dyn Filter) -> Result<(), Error> {
+        self.combine(self.alike(other)?, Combine::Product);
+        Ok(())
+    }
+}
+
+impl Removing for GrowingCounts {
+    fn remove_hash(&mut self, hash: u64) -> bool {
+        self.take_back_hash(hash, 1, Time::ZERO).is_ok()
+    }
+}
+
+impl Filter for GrowingCounts {
+    fn blueprint(&self) -> &dyn Blueprint {
+        &self.parameters
+    }
+
+    fn heap_bytes(&self) -> u64 {
+        self.directory.heap_bytes()
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        let rate = |hash| {
+            let (depth, segment) = self.directory.segment(hash);
+            let counts = Counts::of(segment, self.parameters.lengths.width(depth));
+            (depth, counts.matched())
+        };
+        if self.directory.segment_count() <= SEGMENTS_ASKED {
+            let all = self.directory.first_hashes().map(rate);
+            return all.map(|(depth, rate)| rate * (-f64::from(depth)).exp2()).sum();
+        }
+        // Evenly spread hashes meet a segment as often as keys do.
+        let hashes = spread(usize::MAX, SEGMENTS_ASKED);
+        hashes.map(|hash| rate(hash as u64).1).sum::<f64>() / SEGMENTS_ASKED as f64
+    }
+
+    fn write_payload(&self, out: &mut Writer) {
+        state::write(self, out);
+    }
+
+    fn counting(&self) -> Option<&dyn Counting> {
+        Some(self)
+    }
+
+    fn as_counting(&mut self) -> Option<&mut dyn Counting> {
+        Some(self)
+    }
+
+    fn distinct(&self, _now: Time) -> Option<f64> {
+        (self.lost == 0).then_some(self.items as f64)
+    }
+
+    fn as_removing(&mut self) -> Option<&mut dyn Removing> {
+        (!self.is_product).then_some(self)
+    }
+}
+
+impl Counts<&[u64]> {
+    /// The chance that a random hash of this segment matches: entries are disjoint.
+    fn matched(&self) -> f64 {
+        if self.segment.is_blind() {
+            return 1.0;
+        }
+        let (mut sum, longest) = (0.0, f64::from(self.shape.key_bits - 1));
+        // The lowest one of a key stands after its last bit.
+        self.each_of_all(|_, entry| sum += (f64::from(entry.key.trailing_zeros()) - longest).exp2());
+        sum * ADDRESS_CHANCE
+    }
+}
+
+impl Structure for GrowingCounts {
+    type Blueprint = GrowingCountsParameters;
+
+    const NAME: &'static str = "growing-counts";
+    const FAMILY: u16 = 43;
+    const STRENGTH: &'static str =
+        "counts any number of keys, however often they come, in a few bits each";
+
+    fn propose(goal: &Goal) -> Result<GrowingCountsParameters, Unfit> {
+        if goal.window != Window::Ever {
+            return Err(Unfit("never forgets"));
+        }
+        if !goal.counting {
+            return Err(Unfit("counts, which costs more than is asked"));
+        }
+        match (goal.limit, goal.expected_items) {
+            (Limit::Error(rate), items) => {
+                GrowingCountsParameters::with_error(rate.get(), items.unwrap_or(UNKNOWN_ITEMS))
+            }
+            (Limit::Memory(memory), Some(items)) => {
+                GrowingCountsParameters::with_memory(memory.bytes(), items)
+            }
+            (Limit::Memory(_), None) => Err(Unfit("must know how many items a memory is for")),
+        }
+    }
+
+    fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
+        state::read(parameters, payload)
+    }
+}

@@ -1,0 +1,156 @@
+//! Many keys at once: put in order of the parts that they belong to, so that each part is locked once for
+//! all of its keys in a batch.
+//!
+//! Two passes: count the keys of each part, then put every hash behind those of the parts before its
+//! own. Keys of one part keep their order, so that the first of several equal ones is the new one.
+//!
+//! Worked example, two parts, keys a, b, c in parts 1, 0, 1: part 0 begins at 0 and part 1 at 1, so
+//! that the places are 1, 0, 2 and the order is b, a, c.
+
+use core::ops::Range;
+
+use super::{Part, Shared};
+use crate::error::Error;
+use crate::hash::Hashing;
+use crate::key::{Hashed, Key};
+use crate::shards::Shards;
+
+impl<T> Shared<T> {
+    /// Does `work` on each part with its keys, in their order, and their answers.
+    pub(super) fn by_parts<K: Key>(
+        &self,
+        keys: &[K],
+        answers: &mut [bool],
+        mut work: impl FnMut(&Part<T>, &[Hashed], &mut [bool]),
+    ) {
+        assert_eq!(keys.len(), answers.len(), "one answer per key");
+        let Self { inner } = self;
+        // Only a snapshot from elsewhere has so many: hardly two keys of a batch share a part.
+        if inner.parts.len() > MOST_PARTS {
+            for (key, answer) in keys.iter().zip(answers) {
+                let (part, hashed) = self.part(Hashed(key.hash_with(&inner.hashing)));
+                work(part, &[hashed], core::slice::from_mut(answer));
+            }
+            return;
+        }
+        for (keys, answers) in keys.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
+            let batch = Batch::new(keys, &inner.hashing, inner.shards);
+            let mut found = [false; BATCH];
+            for (part, range) in batch.parts() {
+                work(&inner.parts[part], &batch.hashes[range.clone()], &mut found[range]);
+            }
+            for (answer, place) in answers.iter_mut().zip(batch.places) {
+                *answer = found[usize::from(place)];
+            }
+        }
+    }
+
+    /// [`by_parts`](Self::by_parts) where a part may refuse its keys: the others get theirs, and the first
+    /// error is told.
+    pub(super) fn try_by_parts<K: Key>(
+        &self,
+        keys: &[K],
+        answers: &mut [bool],
+        mut work: impl FnMut(&Part<T>, &[Hashed], &mut [bool]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut first = None;
+        self.by_parts(keys, answers, |part, keys, answers| {
+            if let Err(error) = work(part, keys, answers) {
+                first.get_or_insert(error);
+            }
+        });
+        first.map_or(Ok(()), Err)
+    }
+}
+
+/// Keys that are put in order together: some for every part, and all on the stack.
+const BATCH: usize = 256;
+
+/// Parts at most; places are counted in as many counters.
+pub(super) const MOST_PARTS: usize = 256;
+
+/// Hashes in order of their parts.
+struct Batch {
+    hashes: [Hashed; BATCH],
+    /// Where the hash of each key is.
+    places: [u8; BATCH],
+    /// Where the hashes of each part end.
+    ends: [u16; MOST_PARTS],
+    parts: usize,
+}
+
+impl Batch {
+    /// Of at most [`BATCH`] keys, for at most [`MOST_PARTS`] parts.
+    fn new<K: Key>(keys: &[K], hashing: &Hashing, shards: Shards) -> Self {
+        let (mut unsorted, mut owners) = ([Hashed(0); BATCH], [0_u8; BATCH]);
+        let mut ends = [0; MOST_PARTS];
+        for ((key, hash), owner) in keys.iter().zip(&mut unsorted).zip(&mut owners) {
+            *hash = Hashed(key.hash_with(hashing));
+            *owner = shards.of(hash.0) as u8;
+            ends[usize::from(*owner)] += 1;
+        }
+        // From how many each part has to where it begins; filling it then moves that to its end.
+        let parts = shards.0 as usize;
+        let mut begin = 0;
+        for end in &mut ends[..parts] {
+            begin += core::mem::replace(end, begin);
+        }
+        let (mut hashes, mut places) = ([Hashed(0); BATCH], [0; BATCH]);
+        for ((&hash, &owner), place) in
+            unsorted.iter().zip(&owners).zip(&mut places).take(keys.len())
+        {
+            let end = &mut ends[usize::from(owner)];
+            *place = *end as u8;
+            hashes[usize::from(*place)] = hash;
+            *end += 1;
+        }
+        Self { hashes, places, ends, parts }
+    }
+
+    /// The parts that have keys, and where those are.
+    fn parts(&self) -> impl Iterator<Item = (usize, Range<usize>)> + '_ {
+        let mut begin = 0;
+        let ranges = self.ends[..self.parts].iter().map(move |&end| {
+            let range = begin..usize::from(end);
+            begin = range.end;
+            range
+        });
+        ranges.enumerate().filter(|(_, range)| !range.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::Seed;
+
+    #[test]
+    fn every_key_is_with_its_part_and_in_its_order() {
+        let hashing = Hashing::Fast(Seed(1));
+        for (parts, count) in [(1, 256), (2, 3), (16, 256), (256, 256), (64, 0), (64, 1)] {
+            let shards = Shards(parts);
+            let keys: Vec<_> =
+                (0..count).map(|i| Hashed(crate::hash::remix(i / 3, u64::from(parts)))).collect();
+            let batch = Batch::new(&keys, &hashing, shards);
+            let mut found = Vec::new();
+            for (part, range) in batch.parts() {
+                for hash in &batch.hashes[range] {
+                    assert_eq!(shards.of(hash.0), part);
+                    found.push(*hash);
+                }
+            }
+            assert_eq!(found.len(), keys.len());
+            let mut places: Vec<_> = batch.places[..keys.len()].to_vec();
+            for (key, &place) in keys.iter().zip(&places) {
+                assert_eq!(found[usize::from(place)], *key);
+            }
+            // Equal ones keep their order.
+            for pair in (1..keys.len()).filter(|&i| keys[i] == keys[i - 1]) {
+                assert!(places[pair - 1] < places[pair]);
+            }
+            places.sort_unstable();
+            places.dedup();
+            assert_eq!(places.len(), keys.len());
+        }
+    }
+}

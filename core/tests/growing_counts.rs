@@ -1,0 +1,71 @@
+//! Bits per different key and share of wrong counts of the counter that grows, at full size, by the law
+//! of the sightings. The limits are those of `docs/counting.md`.
+
+use std::collections::HashMap;
+
+use lately::Time;
+use lately::growing::{GrowingCounts, GrowingCountsParameters};
+use lately::raw::{Counting, Filter, remix};
+use testkit::stats::assert_rate_at_most;
+use testkit::streams;
+
+const RATES: [f64; 3] = [0.01, 0.001, 0.0001];
+
+/// Different keys from which on limits hold.
+const FROM: usize = 10_000;
+
+/// Counts these keys at all three rates; at no moment from ten thousand different ones on may they take
+/// more bits each, none is counted too low, and no more than promised too high.
+fn takes_at_most(limits: [f64; 3], keys: impl Fn() -> streams::Keys, sightings: usize) {
+    for (rate, limit) in RATES.into_iter().zip(limits) {
+        let parameters = GrowingCountsParameters::with_error(rate, 10_000_000).unwrap();
+        let mut filter = GrowingCounts::new(parameters);
+        let mut plain: HashMap<u64, u64> = HashMap::new();
+        let (mut worst, mut at) = (0.0, 0);
+        for (step, key) in keys().take(sightings).enumerate() {
+            *plain.entry(key).or_default() += 1;
+            filter.add_hash(remix(key, 1), 1, Time::ZERO);
+            if step % 64 == 0 && plain.len() >= FROM {
+                let bits = 8.0 * filter.heap_bytes() as f64 / plain.len() as f64;
+                if bits > worst {
+                    (worst, at) = (bits, plain.len());
+                }
+            }
+        }
+        let last = 8.0 * filter.heap_bytes() as f64 / plain.len() as f64;
+        let (mut wrong, mut too_high) = (0, 0);
+        for (&key, &truth) in &plain {
+            let count = filter.count_hash(remix(key, 1), Time::ZERO);
+            assert!(count >= truth, "{count} of {truth}");
+            (wrong, too_high) = (wrong + u64::from(count > truth), too_high + count - truth);
+        }
+        let distinct = plain.len() as u64;
+        eprintln!(
+            "{rate}: {last:.2} bits, {worst:.2} at {at}; {:.4}% wrong, {:.4} too high on average",
+            100.0 * wrong as f64 / distinct as f64,
+            too_high as f64 / distinct as f64
+        );
+        assert_rate_at_most(wrong, distinct, rate, 1e-9);
+        assert!(worst <= limit, "{worst} bits at {at} keys, {limit} were allowed");
+    }
+}
+
+fn zipf(skew: f64) -> impl Fn() -> streams::Keys {
+    move || Box::new(streams::zipf(1_000_000, skew, 1))
+}
+
+#[test]
+fn ten_million_sightings_by_zipfs_law() {
+    takes_at_most([21.0, 25.0, 28.5], zipf(1.0), 10_000_000);
+}
+
+#[test]
+fn flatter_and_steeper_laws() {
+    takes_at_most([22.0, 26.0, 30.0], zipf(0.6), 10_000_000);
+    takes_at_most([22.0, 26.0, 30.0], zipf(1.4), 10_000_000);
+}
+
+#[test]
+fn all_keys_are_new() {
+    takes_at_most([17.5, 21.5, 25.0], || Box::new(streams::distinct(1)), 3_000_000);
+}

@@ -1,0 +1,34 @@
+//! `timed`: the experiments on windows by time. Each says whether what it claims holds.
+
+use std::io::Write;
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+
+use crate::timed::{day, replay, soak};
+
+/// Which experiment.
+#[derive(Debug, Args)]
+pub struct Options {
+    #[command(subcommand)]
+    experiment: Experiment,
+}
+
+#[derive(Debug, Subcommand)]
+enum Experiment {
+    /// Bursts, idle times, repeats, late events, removals and snapshots against the exact truth
+    Soak(soak::Options),
+    /// Memory through a day, beside others
+    Day(day::Options),
+    /// A log by its own times against the exact truth
+    Replay(replay::Options),
+}
+
+/// Runs one; says whether its claims hold.
+pub fn timed(options: &Options, out: &mut impl Write) -> Result<bool> {
+    match &options.experiment {
+        Experiment::Soak(options) => soak::soak(options, out),
+        Experiment::Day(options) => day::day(options, out),
+        Experiment::Replay(options) => replay::replay(options, out),
+    }
+}
