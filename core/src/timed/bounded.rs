@@ -76,7 +76,7 @@ impl TimedWindow {
     pub(super) fn relax(&mut self) {
         let Some(bound) = self.parameters.bound() else { return };
         let bits = self.shape.remainder_bits.saturating_sub(self.short).max(1);
-        let slot = u64::from(1 + bits + self.shape.tag_bits);
+        let slot = u64::from(1 + bits + self.shape.beside_bits());
         // Besides that bit, fields get one that says how long they are.
         if self.short > 0 && self.heap_bytes() * (slot + 2) <= bound.begin * slot {
             self.short -= 1;

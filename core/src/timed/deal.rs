@@ -115,7 +115,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
     pub(super) fn all_long(&self, shape: &Shape) -> bool {
         let info = self.info();
         let layout = info.layout(shape);
-        let left = layout.low_bits - layout.tag_bits;
+        let left = layout.low_bits - layout.beside_bits;
         if !info.mixed || info.bins == 0 {
             return true;
         }
@@ -225,12 +225,12 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
 /// An entry from its bucket in a segment and the value in its slot.
 #[inline(always)]
 pub(super) fn fine(shape: &Shape, info: Info, bucket: u32, value: u64) -> Entry {
-    let tag = shape.tag(value);
-    let field = value >> shape.tag_bits & ones(info.field_bits() as usize);
+    let (tag, payload) = (shape.tag(value), shape.payload(value));
+    let field = value >> shape.beside_bits() & ones(info.field_bits() as usize);
     let word = info.word_of_field(field);
     // The first bits of a coarse field are the last of the bucket.
     let last = (word >> 1 >> (63 - info.coarse)) as u32;
-    Entry { bucket: bucket << info.coarse | last, remainder: word << info.coarse, tag }
+    Entry { bucket: bucket << info.coarse | last, remainder: word << info.coarse, tag, payload }
 }
 
 /// The bucket of an entry in a segment, and the value in its slot.
@@ -238,7 +238,7 @@ pub(super) fn fine(shape: &Shape, info: Info, bucket: u32, value: u64) -> Entry 
 pub(super) fn coarse_value(shape: &Shape, info: Info, entry: Entry) -> (u32, u64) {
     let last = u64::from(entry.bucket) << 1 << (63 - info.coarse);
     let field = info.field_of_word(entry.remainder >> info.coarse | last);
-    (entry.bucket >> info.coarse, field << shape.tag_bits | u64::from(entry.tag))
+    (entry.bucket >> info.coarse, shape.value(field, entry.payload, entry.tag))
 }
 
 /// Copies some slots of a bin.

@@ -44,6 +44,8 @@ pub(super) struct Entry {
     /// The remainder, a one, and zeros.
     pub(super) remainder: u64,
     pub(super) tag: u32,
+    /// What rides along.
+    pub(super) payload: u32,
 }
 
 /// The word of an entry of whose remainder nothing is known.
@@ -146,7 +148,7 @@ mod tests {
     fn entry(hash: u64, depth: u32, groups: usize, len: u32) -> Entry {
         let place = Place::of(hash, depth, groups);
         let bucket = place.group as u32 * BUCKETS + place.bucket;
-        Entry { bucket, remainder: place.remainder | 1, tag: 0 }.cut(len)
+        Entry { bucket, remainder: place.remainder | 1, tag: 0, payload: 0 }.cut(len)
     }
 
     #[test]
@@ -178,8 +180,13 @@ mod tests {
         let mut entries: Vec<Entry> = (0..2_000)
             .map(|i| {
                 let tag = (i % 8) as u32;
-                Entry { bucket: (remix(i, 1) % 3) as u32, remainder: remix(i, 2) | 1, tag }
-                    .cut((remix(i, 3) % 9) as u32)
+                Entry {
+                    bucket: (remix(i, 1) % 3) as u32,
+                    remainder: remix(i, 2) | 1,
+                    tag,
+                    payload: 0,
+                }
+                .cut((remix(i, 3) % 9) as u32)
             })
             .collect();
         entries.sort_by_key(|entry| entry.key());

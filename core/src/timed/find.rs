@@ -48,7 +48,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         let field = info.field(place.remainder);
         // Nearly always no byte is the wanted one.
         if let Some(bytes) = self.single_stretch(layout, info.mixed, run) {
-            let wanted = layout.byte(field << layout.tag_bits, 0);
+            let wanted = layout.byte(field << layout.beside_bits, 0);
             if isa.bytes_equal(bytes, wanted) & run.stretch(run.first) == 0 {
                 return None;
             }
@@ -153,7 +153,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         field: u64,
     ) -> Compared {
         if let Some(bytes) = self.single_stretch(layout, mixed, run) {
-            let wanted = layout.byte(field << layout.tag_bits, 0);
+            let wanted = layout.byte(field << layout.beside_bits, 0);
             let slots = run.stretch(run.first);
             if isa.bytes_equal(bytes, wanted) & slots == 0 {
                 let less = (isa.bytes_below(bytes, wanted) & slots).count_ones() as usize;
@@ -185,7 +185,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         field: u64,
     ) -> Compared {
         let mut compared = Compared::default();
-        let wanted = field << layout.tag_bits;
+        let wanted = field << layout.beside_bits;
         let mut first = run.first;
         while first < run.end {
             let slots = run.stretch(first);
@@ -199,7 +199,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
             while open != 0 {
                 let slot = first + open.trailing_zeros() as usize;
                 open &= open - 1;
-                let found = self.value_at(layout, slot) >> layout.tag_bits;
+                let found = self.value_at(layout, slot) >> layout.beside_bits;
                 compared.less += usize::from(found < field);
                 if found == field {
                     (compared.equal, compared.seen) = (Some(slot), true);
@@ -230,7 +230,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
             let mut open = run.stretch(first);
             if layout.rows > 0 {
                 let bytes = self.stretch(layout, first);
-                let wanted = layout.byte(field << layout.tag_bits, 0);
+                let wanted = layout.byte(field << layout.beside_bits, 0);
                 open &= if mixed {
                     isa.bytes_beginning(&bytes, wanted)
                 } else {
@@ -242,7 +242,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
                 let slot = first + open.trailing_zeros() as usize;
                 open &= open - 1;
                 let value = self.value_at(layout, slot);
-                let stored = value >> layout.tag_bits;
+                let stored = value >> layout.beside_bits;
                 // The one that ends a short remainder, and the zeros below it, do not count.
                 let unknown = if mixed { stored ^ stored.wrapping_sub(1) } else { 0 };
                 if (stored ^ field) & !unknown == 0 {

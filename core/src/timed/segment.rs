@@ -54,6 +54,8 @@ pub(super) struct Shape {
     /// Of a segment that is not coarse; a multiple of 2^[`MOST_COARSE`].
     pub(super) groups: usize,
     pub(super) tag_bits: u32,
+    /// Bits that ride beside the tag; none where only membership is kept.
+    pub(super) payload_bits: u32,
     pub(super) ages: u32,
     /// Bits of remainder in a calm time.
     pub(super) remainder_bits: u32,
@@ -64,7 +66,26 @@ pub(super) struct Shape {
 impl Shape {
     pub(super) fn new(groups: u32, ticks: Ticks, remainder_bits: u32, floor_depth: u32) -> Self {
         let (tag_bits, ages) = (ticks.tag_bits(), ticks.ages());
-        Self { groups: groups as usize, tag_bits, ages, remainder_bits, floor_depth }
+        let (groups, payload_bits) = (groups as usize, 0);
+        Self { groups, tag_bits, payload_bits, ages, remainder_bits, floor_depth }
+    }
+
+    /// Bits of a slot that are not its field: the payload, and the tag below it.
+    #[inline(always)]
+    pub(super) fn beside_bits(&self) -> u32 {
+        self.payload_bits + self.tag_bits
+    }
+
+    /// The value of a slot.
+    #[inline(always)]
+    pub(super) fn value(&self, field: u64, payload: u32, tag: u32) -> u64 {
+        field << self.beside_bits() | u64::from(payload) << self.tag_bits | u64::from(tag)
+    }
+
+    /// The payload of a value.
+    #[inline(always)]
+    pub(super) fn payload(&self, value: u64) -> u32 {
+        (value >> self.tag_bits) as u32 & ((1 << self.payload_bits) - 1)
     }
 
     /// Bits of remainder that a new entry of a segment of this depth gets, if the growth of its region
@@ -179,7 +200,7 @@ impl Info {
     /// Bits of a slot, and words of a bin with its part of the rows.
     #[inline(always)]
     pub(super) fn stride(self, shape: &Shape) -> usize {
-        (1 + self.field_bits() + shape.tag_bits) as usize
+        (1 + self.field_bits() + shape.beside_bits()) as usize
     }
 
     /// Where the slots begin.
@@ -194,8 +215,9 @@ impl Info {
         let (rows, left) = (self.field_bits() / u8::BITS, self.field_bits() % u8::BITS);
         let (rows_at, rows) = (self.bins_at(shape), rows as usize);
         let planes_at = rows_at + rows * self.slots() / size_of::<u64>();
-        let (low_bits, tag_bits) = ((left + shape.tag_bits) as usize, shape.tag_bits as usize);
-        Layout { rows_at, rows, slots: self.slots(), planes_at, low_bits, tag_bits }
+        let (beside_bits, tag_bits) = (shape.beside_bits() as usize, shape.tag_bits as usize);
+        let low_bits = left as usize + beside_bits;
+        Layout { rows_at, rows, slots: self.slots(), planes_at, low_bits, beside_bits, tag_bits }
     }
 
     /// Words of the whole segment. One without entries has neither groups nor bins.
@@ -243,7 +265,9 @@ pub(super) struct Layout {
     pub(super) planes_at: usize,
     /// Bits of a slot that are in planes, besides the one that ends a bucket.
     pub(super) low_bits: usize,
-    /// How many of them are the tag.
+    /// How many of them, the lowest ones, are not of the field.
+    pub(super) beside_bits: usize,
+    /// How many of these, the lowest ones, are the tag.
     pub(super) tag_bits: usize,
 }
 
@@ -260,7 +284,7 @@ impl Layout {
         self.rows_at * size_of::<u64>() + row * self.slots
     }
 
-    /// The byte of a value, which is a field and a tag, in a row.
+    /// The byte of a value, which is a field and what is beside it, in a row.
     #[inline(always)]
     pub(super) fn byte(self, value: u64, row: usize) -> u8 {
         (value >> (self.low_bits + 8 * (self.rows - 1 - row))) as u8
@@ -341,7 +365,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         Group(self.words[HEAD + number])
     }
 
-    /// The planes of a bin: ends, what is left of the fields, and tags.
+    /// The planes of a bin: ends, what is left of the fields, payloads, and tags.
     #[inline(always)]
     pub(super) fn planes(&self, layout: Layout, bin: usize) -> &[u64] {
         let planes = layout.planes();
@@ -360,7 +384,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         &bytes(&self.words)[layout.row_at(row)..][..layout.slots]
     }
 
-    /// The field in a slot, and the tag behind it.
+    /// The field in a slot, and what is beside it.
     #[inline(always)]
     pub(super) fn value_at(&self, layout: Layout, slot: usize) -> u64 {
         let mut value = 0;

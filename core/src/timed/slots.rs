@@ -65,7 +65,7 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
             return Outcome::Full;
         }
         let slot = run.first + compared.less;
-        let value = field << shape.tag_bits | u64::from(tag);
+        let value = shape.value(field, 0, tag);
         self.put(isa, shape, info, layout, place, run, slot, value);
         Outcome::Stored { seen: compared.seen }
     }

@@ -78,7 +78,7 @@ fn write_segment(
     for (at, &(bucket, value)) in values.iter().enumerate() {
         let last = values.get(at + 1).is_none_or(|next| next.0 != bucket);
         bits.push(1, last.into());
-        bits.push(info.field_bits() + shape.tag_bits, value);
+        bits.push(info.field_bits() + shape.beside_bits(), value);
     }
     out.words(bits.as_words());
 }
@@ -265,9 +265,9 @@ fn read_entries(
             }
             let bucket = number * BUCKETS + buckets.trailing_zeros();
             let last = slots.take(1) == 1;
-            let value = slots.take(info.field_bits() + shape.tag_bits);
+            let value = slots.take(info.field_bits() + shape.beside_bits());
             // The one that ends a remainder is after the bits that belong to the bucket.
-            let field = value >> shape.tag_bits;
+            let field = value >> shape.beside_bits();
             if info.mixed && field.trailing_zeros() > info.remainder_bits {
                 return None;
             }

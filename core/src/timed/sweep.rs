@@ -290,6 +290,7 @@ mod tests {
             let draw = |stream| remix(round, stream);
             let generations = [1, 2, 7, 15, 200][(round % 5) as usize];
             let shape = Shape::new(8 << (round % 3), Ticks::new(1_000_000, generations), 9, 3);
+            let shape = Shape { payload_bits: (round / 5 % 7) as u32, ..shape };
             let generation = draw(1);
             let count = [0, 1, 5, 63, 64, 65, 700, 1_500][(draw(2) % 8) as usize];
             let spread = if round % 7 == 0 { 10 } else { shape.buckets().into() };
@@ -301,6 +302,7 @@ mod tests {
                         bucket: (remix(draw(5), i) % spread) as u32,
                         remainder: remix(draw(6), i) | 1,
                         tag: shape.tag(generation.wrapping_sub(age)),
+                        payload: shape.payload(remix(draw(8), i)),
                     }
                     .cut(if short {
                         (remix(draw(7), i) % 9) as u32
