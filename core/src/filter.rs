@@ -112,10 +112,11 @@ pub trait Counting {
     /// Records `times` sightings at once and says how often the key has now been seen.
     fn add_hash(&mut self, hash: u64, times: u64, now: Time) -> u64;
 
-    /// How many insertions would leave the window one by one if so many came at once: what
-    /// [`add_hash`](Self::add_hash) has to do beside the usual. Where nothing leaves, none.
-    fn displaced_by(&self, times: u64) -> u64 {
-        let _ = times;
+    /// How many times the work of one insertion it is to make room for so many sightings that come at
+    /// once, or for several such crowds one after the other: what [`add_hash`](Self::add_hash) has to do
+    /// beside the usual. Where nothing leaves, none.
+    fn displaced_by(&self, crowds: &[u64]) -> u64 {
+        let _ = crowds;
         0
     }
 
@@ -251,7 +252,7 @@ pub trait Filter: Membership + Copied + fmt::Debug + Send + Sync + Any {
 
     /// The chance, at this moment, that a key never seen is reported as seen: computed from what
     /// is stored now, where the promise speaks of the worst moment. From all of it if that is little,
-    /// otherwise from an even sample: to a few percent, in a few milliseconds at most.
+    /// otherwise from an even sample: to a few percent, in about a millisecond.
     fn false_positive_rate(&self) -> f64;
 
     /// The latest moment of any insertion, where moments matter: what happens earlier is taken to

@@ -44,6 +44,12 @@ struct Run {
 /// Fewer sightings go into the ring one by one: a run takes 192 bits, so at most one for an item.
 const SHORTEST_RUN: u64 = 192;
 
+/// The work of clearing so many bytes, in insertions that are handed back: a page that the system has to
+/// bring anew takes about as long as one of those.
+fn clearing(bytes: u64) -> u64 {
+    bytes.div_ceil(1 << 12)
+}
+
 impl Latest {
     /// A window of nothing.
     pub fn new(window: u64, bits: u32) -> Self {
@@ -72,8 +78,8 @@ impl Latest {
         leaving
     }
 
-    /// Puts fewer of this one than a window in the place of as many of the oldest. `leaves` is told of
-    /// those and how many there are, nothing left out.
+    /// Puts so many of this one, at most a window, in the place of as many of the oldest. `leaves` is told
+    /// of those and how many there are, nothing left out.
     pub fn push_many(&mut self, short: u64, times: u64, mut leaves: impl FnMut(u64, u64)) {
         if times < SHORTEST_RUN {
             for _ in 0..times {
@@ -96,15 +102,32 @@ impl Latest {
         self.runs.push_back(Run { start: self.next, length: self.window, short });
     }
 
-    /// How many of the oldest so many would be handed back one by one; none if all go.
-    pub fn one_by_one(&self, count: u64) -> u64 {
-        if count >= self.window {
-            return 0;
+    /// The work of so many insertions that come at once, or of several such crowds one after the other:
+    /// as many as are handed back. A crowd alone that fills the window leaves its owner the choice to
+    /// begin anew, which is the work of clearing so many bytes.
+    pub fn work_of(&self, crowds: &[u64], bytes: u64) -> u64 {
+        let count = crowds.iter().fold(0_u64, |sum, &times| sum.saturating_add(times));
+        match crowds {
+            [times] if *times >= self.window => self.handed_back(count).min(clearing(bytes)),
+            _ => self.handed_back(count),
         }
+    }
+
+    /// Whether one who fills the window with a crowd had better begin anew, clearing so many bytes, and
+    /// [`fill`](Self::fill) it than be handed back all that is there.
+    pub fn is_better_cleared(&self, bytes: u64) -> bool {
+        self.handed_back(self.window) > clearing(bytes)
+    }
+
+    /// How many would be handed back if so many came: each alone, or a run.
+    fn handed_back(&self, count: u64) -> u64 {
+        let count = count.min(self.window);
         let before = |run: &Run| (run.start + self.window - self.next) % self.window;
-        let in_run = |run: &Run| run.length.min(count.saturating_sub(before(run)));
-        let together: u64 = self.runs.iter().map(in_run).sum();
-        count - self.nothing.min(count) - together
+        let leaving = self.runs.iter().take_while(|run| before(run) < count);
+        let (runs, together) = leaving.fold((0, 0), |(runs, together), run| {
+            (runs + 1, together + run.length.min(count - before(run)))
+        });
+        count - self.nothing.min(count) - together + runs
     }
 
     /// Hands back so many of the oldest insertions.
@@ -201,7 +224,7 @@ mod tests {
                     _ => 1,
                 };
                 let mut left = Vec::new();
-                let is_whole = times > 1 && times >= window;
+                let is_whole = times > 1 && times >= window && step % 2 == 0;
                 if times == 1 {
                     left.extend(Some(latest.push(short)).filter(|&short| short > 0));
                 } else if is_whole {
@@ -209,7 +232,7 @@ mod tests {
                 } else {
                     let leaves =
                         |short, times| left.extend(std::iter::repeat_n(short, times as usize));
-                    latest.push_many(short, times, leaves);
+                    latest.push_many(short, times.min(window), leaves);
                 }
                 plain.extend(std::iter::repeat_n(short, times.min(window) as usize));
                 let gone = plain.drain(..plain.len() - window as usize);
@@ -234,23 +257,31 @@ mod tests {
     #[test]
     fn who_leaves_alone_is_known_before() {
         let mut latest = Latest::new(10_000, 20);
-        assert_eq!(latest.one_by_one(9_999), 0);
+        assert_eq!(latest.work_of(&[9_999], 0), 0);
         for short in 1..=4_000 {
             latest.push(short);
         }
         latest.push_many(1, 5_000, |_, _| {});
         // The oldest are 1,000 times nothing, then 4,000 alone, then a run of 5,000.
-        for (count, alone) in [
-            (0, 0),
-            (1_000, 0),
-            (1_001, 1),
-            (5_000, 4_000),
-            (9_999, 4_000),
-            (10_000, 0),
-            (u64::MAX, 0),
+        for (crowds, work) in [
+            (&[0][..], 0),
+            (&[1_000], 0),
+            (&[1_001], 1),
+            (&[900, 101], 1),
+            (&[5_000], 4_000),
+            (&[9_999], 4_001),
+            (&[5_000, 5_000], 4_001),
+            // All of it is cheaper to clear, but not by two that each leave something.
+            (&[10_000], 3),
+            (&[u64::MAX], 3),
+            (&[u64::MAX, 1], 4_001),
         ] {
-            assert_eq!(latest.one_by_one(count), alone, "{count}");
+            assert_eq!(latest.work_of(crowds, 3 << 12), work, "{crowds:?}");
         }
+        assert!(latest.is_better_cleared(3 << 12));
+        assert!(!latest.is_better_cleared(5_000 << 12));
+        latest.fill(2);
+        assert!(!latest.is_better_cleared(3 << 12), "one run");
     }
 
     /// Nothing is written one by one, and what came at once is one entry until it has left.

@@ -15,7 +15,7 @@ use crate::float::Float as _;
 use crate::bits::{LINE_WORDS, Lines, prefetch};
 use crate::hash::{reduce, remix};
 use crate::probability::{least, poisson_mean};
-use crate::sample::{LINES, spread};
+use crate::sample::{LINES, sample};
 
 /// Bits in a block.
 pub const BLOCK_BITS: u64 = 64 * LINE_WORDS as u64;
@@ -128,7 +128,7 @@ impl SplitBlock {
 
     /// The chance that an unseen key is reported, from the bits set now.
     pub fn false_positive_rate(&self) -> f64 {
-        let blocks = spread(self.blocks.len(), LINES);
+        let blocks = sample(self.blocks.len(), LINES);
         let looked = blocks.len() as f64;
         blocks.map(|block| all_set(&self.blocks.as_slice()[block])).sum::<f64>() / looked
     }
@@ -136,7 +136,7 @@ impl SplitBlock {
     /// The chance that an unseen key is reported by `self` or by `other`, from the bits set now.
     /// Both must have as many blocks: then a key lives at the same place in both.
     pub fn false_positive_rate_with(&self, other: &SplitBlock) -> f64 {
-        let blocks = spread(self.blocks.len(), LINES);
+        let blocks = sample(self.blocks.len(), LINES);
         let looked = blocks.len() as f64;
         let rates = blocks.map(|block| {
             let [a, b] = [self, other].map(|filter| &filter.blocks.as_slice()[block]);

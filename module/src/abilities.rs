@@ -49,15 +49,15 @@ impl Stored {
     /// Refuses so many sightings at once that others would wait while they push out what is in the
     /// window.
     pub fn check_crowd(&self, items: &[(&[u8], u64)]) -> Result<(), Refusal> {
-        let times = items.iter().fold(0_u64, |sum, &(_, times)| sum.saturating_add(times));
+        let crowds: Vec<u64> = items.iter().map(|&(_, times)| times).collect();
         let counting = self.filter().counting().ok_or(DOES_NOT_COUNT)?;
-        let displaced = counting.displaced_by(times);
+        let displaced = counting.displaced_by(&crowds);
         if displaced <= MOST_DISPLACED {
             return Ok(());
         }
         Err(Refusal::new(format_args!(
-            "these {times} sightings push {displaced} others out of the window, one by one, while the \
-             server waits; add at most {MOST_DISPLACED} at a time"
+            "these sightings push so many others out of the window that the server would wait: \
+             {displaced}, one by one; add at most {MOST_DISPLACED} at a time"
         )))
     }
 
@@ -144,6 +144,17 @@ impl Stored {
         Ok(ages)
     }
 
+    /// How many different items are in the window, as far as the structure can tell.
+    pub fn distinct(&self, now: Time) -> Result<u64, Refusal> {
+        let window = self.filter().blueprint().promise().window;
+        match self.filter().distinct(now) {
+            Some(items) => Ok(items.round() as u64),
+            // Nothing leaves by itself.
+            None if window == Window::Ever => Ok(self.tally.new),
+            None => Err(KNOWS_NO_NUMBER),
+        }
+    }
+
     /// Gives back memory of what has left a window by time, in at most so many small steps; `true` if
     /// nothing is left to do.
     pub fn expire(&mut self, now: Time, steps: usize) -> bool {
@@ -156,8 +167,9 @@ impl Stored {
     }
 }
 
-/// Sightings that one command may push out of a window: about a millisecond of work.
-const MOST_DISPLACED: u64 = 10_000;
+/// Sightings that one command may push out of a window one by one: a millisecond of work, or two where
+/// each has to be fetched from a large memory.
+const MOST_DISPLACED: u64 = 2_000;
 
 const DOES_NOT_COUNT: Refusal =
     Refusal::coded("ERR this filter does not count; reserve one with COUNTING");
@@ -175,6 +187,11 @@ const CANNOT_FORGET: Refusal = Refusal::coded(
 const KNOWS_NO_AGES: Refusal = Refusal::coded(
     "ERR this filter does not know how long ago items came; reserve LAST or WITHIN, and leave the \
      structure to the planner",
+);
+
+const KNOWS_NO_NUMBER: Refusal = Refusal::coded(
+    "ERR this structure does not know how many different items are in its window; reserve it with \
+     COUNTING, or as WITHIN without a structure, or ask LATELY.INFO for `new`, all that ever were",
 );
 
 fn no_deadlines(window: Window) -> Refusal {

@@ -1,145 +1,199 @@
-"""How long a command keeps the server from all others: the time that its main thread is at work.
+"""No command keeps a server from all others for long; `work` says what is counted.
 
-Not how long anything takes: whoever else is at work on this machine does not count. What copies a whole
-filter (DUMP, RESTORE, COPY, LATELY.LOAD, LATELY.DUMP, LATELY.MERGE, BF.SCANDUMP, BF.LOADCHUNK) is left out:
-that takes as long as memory takes.
+What copies a whole filter (DUMP, RESTORE, COPY, LATELY.LOAD, LATELY.DUMP, LATELY.MERGE, BF.SCANDUMP,
+BF.LOADCHUNK) is left out: that takes as long as memory takes.
 """
 
 import pathlib
+import random
 
 import pytest
 from conftest import reserve
 from servers import wait_for
-from swing import Work, swing
+from swing import swing
+from work import slow_steps
 
 # Filters of about 100 MB.
 LARGE = {
     "sliding": "LAST 44000000 ERROR 0.001",
     "age-partitioned": "LAST 32000000 ERROR 0.001 STRUCTURE age-partitioned",
+    "double-buffer": "LAST 22000000 ERROR 0.001 STRUCTURE double-buffer",
     "within": "WITHIN 3600000 ERROR 0.001 CAPACITY 260000000 STRUCTURE time-limited",
     "counting": "EVER ERROR 0.001 COUNTING CAPACITY 7000000 STRUCTURE spectral",
     "counting-window": "LAST 5000000 ERROR 0.001 COUNTING STRUCTURE spectral-window",
+    "counting-exactly": "LAST 16000000 ERROR 0.001 COUNTING",
 }
+# Those that know how many different items they hold.
+KNOW_THEIR_NUMBER = {"sliding", "counting", "counting-exactly"}
+# Sightings that may be pushed out of a window one by one.
+MOST_DISPLACED = 2000
 
 
-def loaded(server, wish):
-    """A large filter of which every page was written, as after some time at work."""
-    reserve(server, "made", wish)
-    server("LATELY.ADD", "made", "first")
-    snapshot = server("LATELY.DUMP", "made")
-    server("DEL", "made")
-    assert server("LATELY.LOAD", "k", snapshot) == b"OK"
+def reserve_large(server, name):
+    reserve(server, "k", LARGE[name].split(), "SEED", 1)
     assert server("LATELY.INFO", "k", "bytes") > 80e6
 
 
 @pytest.mark.parametrize("name", sorted(LARGE))
-def test_no_command_takes_long(server, name):
-    loaded(server, LARGE[name].split())
-    work = Work(server)
-    for turn in range(50):
-        work("LATELY.ADD", "k", f"item {turn}")
-        work("LATELY.ADDNX", "k", f"other {turn}")
-        work("LATELY.SEEN", "k", f"item {turn}")
-    work("LATELY.ADD", "k", *range(100))
-    work("LATELY.SEEN", "k", *range(100))
-    if name.startswith("counting"):
+def test_no_command_takes_long(engine, name):
+    def scenario(server, work):
+        reserve_large(server, name)
         for turn in range(50):
-            work("LATELY.INCRBY", "k", f"item {turn}", 1 << turn)
-            work("LATELY.COUNT", "k", f"item {turn}")
-    fields = work("LATELY.INFO", "k")[::2]
-    for field in fields:
-        work("LATELY.INFO", "k", field)
-    work("LATELY.CARD", "k")
-    work("MEMORY", "USAGE", "k")
-    work("EXISTS", "k")
-    work("TYPE", "k")
-    work("RENAME", "k", "l")
-    work("RENAME", "l", "k")
-    work("EXPIRE", "k", 1000)
-    work("LATELY.RESERVE", "new", *LARGE[name].split())
-    work("UNLINK", "k")
-    work.check()
+            work("LATELY.ADD", "k", f"item {turn}")
+            work("LATELY.ADDNX", "k", f"other {turn}")
+            work("LATELY.SEEN", "k", f"item {turn}")
+        work("LATELY.ADD", "k", *range(100))
+        work("LATELY.SEEN", "k", *range(100))
+        if name.startswith("counting"):
+            for turn in range(50):
+                work("LATELY.INCRBY", "k", f"item {turn}", 1 << turn)
+                work("LATELY.COUNT", "k", f"item {turn}")
+        fields = work("LATELY.INFO", "k")[::2]
+        for field in fields:
+            work("LATELY.INFO", "k", field)
+        if name in KNOW_THEIR_NUMBER:
+            work("LATELY.CARD", "k")
+        work("MEMORY", "USAGE", "k")
+        work("EXISTS", "k")
+        work("TYPE", "k")
+        work("RENAME", "k", "l")
+        work("RENAME", "l", "k")
+        work("EXPIRE", "k", 1000)
+        work("LATELY.RESERVE", "new", *LARGE[name].split())
+        work("UNLINK", "k")
+
+    assert not slow_steps(engine, scenario)
 
 
-def test_growing_takes_no_command_long(server):
+def test_what_is_slow_is_found(engine):
+    """A command that copies many megabytes takes too long each time; what came once was the machine's."""
+    turns = []
+
+    def scenario(server, work, always):
+        turns.append(1)
+        reserve(server, "k", "LAST 10000000 ERROR 0.001 SEED 1".split())
+        work("LATELY.SEEN", "k", "a")
+        work("LATELY.DUMP" if always or len(turns) == 1 else "EXISTS", "k")
+
+    slow = slow_steps(engine, lambda server, work: scenario(server, work, always=True))
+    assert [name for name, _ in slow] == ["LATELY.DUMP"] and len(turns) == 3
+    turns.clear()
+    assert not slow_steps(engine, lambda server, work: scenario(server, work, always=False))
+    assert len(turns) >= 2
+
+
+def test_growing_takes_no_command_long(engine):
     """A filter that nobody said the size of: every command of a growth from nothing."""
-    work = Work(server)
-    for turn in range(600):
-        work("BF.MADD", "k", *range(1000 * turn, 1000 * turn + 500))
-    for turn in range(50):
-        work("BF.ADD", "k", f"item {turn}")
-        work("BF.EXISTS", "k", f"item {turn}")
-    for field in ["CAPACITY", "SIZE", "FILTERS", "ITEMS", "EXPANSION"]:
-        work("BF.INFO", "k", field)
-    work("BF.INFO", "k")
-    work("BF.CARD", "k")
-    work("LATELY.INFO", "k")
-    work("UNLINK", "k")
-    work.check()
+
+    def scenario(server, work):
+        for turn in range(600):
+            work("BF.MADD", "k", *range(1000 * turn, 1000 * turn + 500))
+        for turn in range(50):
+            work("BF.ADD", "k", f"item {turn}")
+            work("BF.EXISTS", "k", f"item {turn}")
+        for field in ["CAPACITY", "SIZE", "FILTERS", "ITEMS", "EXPANSION"]:
+            work("BF.INFO", "k", field)
+        work("BF.INFO", "k")
+        work("BF.CARD", "k")
+        work("LATELY.CARD", "k")
+        work("LATELY.INFO", "k")
+        work("UNLINK", "k")
+
+    assert not slow_steps(engine, scenario)
 
 
 @pytest.mark.parametrize("structure", ["", "STRUCTURE time-limited"])
-def test_a_burst_takes_no_command_long(server, structure):
+def test_a_burst_takes_no_command_long(engine, structure):
     """All in one moment: one window by time grows fourfold at once, again and again."""
-    reserve(server, "k", f"WITHIN 3600000 ERROR 0.001 {structure}".split())
-    work = Work(server)
-    for turn in range(1500):
-        work("LATELY.ADDAT", "k", 1_700_000_000_000, *range(400 * turn, 400 * turn + 400))
-    work.check()
+
+    def scenario(server, work):
+        reserve(server, "k", f"WITHIN 3600000 ERROR 0.001 SEED 1 {structure}".split())
+        for turn in range(1500):
+            work("LATELY.ADDAT", "k", 1_700_000_000_000, *range(400 * turn, 400 * turn + 400))
+
+    assert not slow_steps(engine, scenario)
 
 
-def test_a_swing_takes_no_command_long(server):
+def test_a_swing_takes_no_command_long(engine):
     """A window by time grows from nothing and shrinks again; `swing.py` does the same with 40 million."""
-    swing(server, items=400_000, looks=400).check(limit=1e-3)
+
+    def scenario(server, work):
+        swing(server, work, items=400_000, looks=400)
+
+    assert not slow_steps(engine, scenario, limit=1e-3)
 
 
 @pytest.mark.parametrize("structure", ["", "STRUCTURE spectral-window"])
-def test_a_crowd_takes_no_command_long(server, structure):
+def test_a_crowd_takes_no_command_long(engine, structure):
     """Many sightings at once push as many others out of a window, one by one unless they came at once."""
-    reserve(server, "k", f"LAST 200000 ERROR 0.001 COUNTING {structure}".split())
-    for first in range(0, 200_000, 10_000):
-        server("LATELY.ADD", "k", *range(first, first + 10_000))
-    before = server.digest("k")
-    for pairs in [("a", 10_001), ("a", 199_999), ("a", 9_000, "b", 1_001)]:
-        with pytest.raises(Exception, match="at most 10000 at a time"):
-            server("LATELY.INCRBY", "k", *pairs)
-    assert server.digest("k") == before
-    work = Work(server)
-    for turn in range(10):
-        assert work("LATELY.INCRBY", "k", f"item {turn}", 10_000) == [10_000]
-    # What came at once leaves at once, and all of it in no time.
-    for times in [100_000, 200_000, 150_000, 1 << 60]:
-        server("LATELY.INCRBY", "k", "filler", 300_000)
-        work("LATELY.INCRBY", "k", "crowd", times)
-        assert server("LATELY.COUNT", "k", "crowd") == [min(times, 200_000)]
-    work.check()
+
+    def scenario(server, work):
+        reserve(server, "k", f"LAST 200000 ERROR 0.001 COUNTING SEED 1 {structure}".split())
+        for first in range(0, 200_000, 10_000):
+            server("LATELY.ADD", "k", *range(first, first + 10_000))
+        before = server.digest("k")
+        for pairs in [("a", MOST_DISPLACED + 1), ("a", 199_999), ("a", 1_900, "b", 101), ("a", 199_999, "b", 199_999)]:
+            with pytest.raises(Exception, match=f"at most {MOST_DISPLACED} at a time"):
+                server("LATELY.INCRBY", "k", *pairs)
+        assert server.digest("k") == before
+        for turn in range(10):
+            assert work("LATELY.INCRBY", "k", f"item {turn}", MOST_DISPLACED) == [MOST_DISPLACED]
+        # What came at once leaves at once, and all of it in no time.
+        for times in [100_000, 200_000, 150_000, 1 << 60]:
+            server("LATELY.INCRBY", "k", "filler", 300_000)
+            work("LATELY.INCRBY", "k", "crowd", times)
+            assert server("LATELY.COUNT", "k", "crowd") == [min(times, 200_000)]
+
+    assert not slow_steps(engine, scenario, limit=2.5e-3)
 
 
-def test_counters_widen_a_few_at_a_time(server):
+def test_crowds_in_a_large_window_take_no_command_long(engine):
+    """A window of four million, full of items that came alone or by the hundred: whatever pushes out too much
+    is refused, and nothing else takes long."""
+
+    def scenario(server, work):
+        draw = random.Random(1)
+        reserve(server, "k", "LAST 4000000 ERROR 0.001 COUNTING SEED 1".split())
+        for _ in range(20):
+            server("LATELY.ADDHASHES", "k", draw.randbytes(8 * 100_000))
+        for turn in range(40):
+            server("LATELY.INCRBY", "k", *[word for item in range(250) for word in (f"{turn} {item}", 200)])
+        for times in [MOST_DISPLACED, 1_000_000, 2_000_000, 3_000_000, 4_000_000, 1 << 60]:
+            try:
+                work("LATELY.INCRBY", "k", f"crowd of {times}", times)
+            except Exception as refusal:
+                assert times > MOST_DISPLACED and f"at most {MOST_DISPLACED} at a time" in str(refusal)
+
+    assert not slow_steps(engine, scenario, limit=4e-3)
+
+
+def test_counters_widen_a_few_at_a_time(engine):
     """So many large counts that all 100 MB of counters need more bits."""
-    loaded(server, LARGE["counting"].split())
-    before = server("LATELY.INFO", "k", "bytes")
-    work = Work(server)
-    item = 0
 
-    def count(items, command):
-        nonlocal item
-        pairs = [word for i in range(item, item + items) for word in (i, 300)]
-        command("LATELY.INCRBY", "k", *pairs)
-        item += items
-        assert item < 400_000, "they should have widened by now"
-        return server("LATELY.INFO", "k", "bytes") / before
+    def scenario(server, work):
+        reserve_large(server, "counting")
+        before = server("LATELY.INFO", "k", "bytes")
+        item = 0
 
-    while item < 90_000:
-        assert count(1000, server) < 1.9
-    # Narrow ones, then both, then wide ones.
-    while count(50, work) < 2.9:
-        pass
-    while count(50, work) > 2.5:
-        pass
-    assert count(50, work) > 1.9
-    assert set(server("LATELY.COUNT", "k", *range(0, item, item // 100))) == {300}
-    work.check()
+        def count(items, command):
+            nonlocal item
+            pairs = [word for i in range(item, item + items) for word in (i, 300)]
+            command("LATELY.INCRBY", "k", *pairs)
+            item += items
+            assert item < 400_000, "they should have widened by now"
+            return server("LATELY.INFO", "k", "bytes") / before
+
+        while item < 90_000:
+            assert count(1000, server) < 1.9
+        # Narrow ones, then both, then wide ones.
+        while count(50, work) < 2.9:
+            pass
+        while count(50, work) > 2.5:
+            pass
+        assert count(50, work) > 1.9
+        assert set(server("LATELY.COUNT", "k", *range(0, item, item // 100))) == {300}
+
+    assert not slow_steps(engine, scenario)
 
 
 def test_merging_is_in_place(server):

@@ -21,7 +21,7 @@ use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::promise::Mistakes;
 use crate::hash::reduce;
-use crate::sample::spread;
+use crate::sample::sample;
 
 /// How hashes become fingerprints: what distinguishes the tables built on [`Buckets`].
 pub trait Fingerprints: Copy + Debug + PartialEq + Send + Sync + 'static {
@@ -305,7 +305,7 @@ impl<F: Fingerprints> Subfilter for Buckets<F> {
     }
 
     fn estimate(&self, cells: &Packed, base: usize, places: usize) -> f64 {
-        let rows = spread(self.rows as usize, places);
+        let rows = sample(self.rows as usize, places);
         let looked = rows.len() as f64;
         let rows = rows.map(|row| {
             let start = base + row * self.buckets as usize;

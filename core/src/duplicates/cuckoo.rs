@@ -28,7 +28,7 @@ use crate::error::Error;
 use crate::promise::Mistakes;
 use crate::hash::{reduce, remix};
 use crate::probability::{mean_decay, poisson_nodes};
-use crate::sample::spread;
+use crate::sample::sample;
 
 /// Cells in which room is sought before a fingerprint is dropped.
 const MOVES: usize = 50;
@@ -234,7 +234,7 @@ impl Subfilter for Cuckoo {
             held.dedup();
             held.into_iter().filter(|&fingerprint| fingerprint != 0)
         };
-        let looked = spread(self.cells as usize, places);
+        let looked = sample(self.cells as usize, places);
         let part = looked.len() as f64 / self.cells as f64;
         let all = looked.flat_map(held);
         if self.bits > 12 {

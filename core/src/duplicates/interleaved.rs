@@ -27,7 +27,7 @@ use crate::promise::{Mistakes, Promise};
 use crate::hash::{Seed, reduce, remix};
 use crate::plan::{Goal, Limit};
 use crate::probability::least;
-use crate::sample::{LINES, spread};
+use crate::sample::{LINES, sample};
 use crate::split_block::false_positive_rate_in_lanes;
 use crate::window::{Slack, Time, Window};
 
@@ -319,7 +319,7 @@ impl Filter for Interleaved {
 
     fn false_positive_rate(&self) -> f64 {
         let lines = self.parameters.lines_per_place();
-        let places = spread(self.parameters.places as usize, LINES);
+        let places = sample(self.parameters.places as usize, LINES);
         let looked = places.len() as f64;
         let reported = places.map(|place| {
             let lines = &self.lines.as_slice()[place * lines..][..lines];

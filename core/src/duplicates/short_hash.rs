@@ -258,12 +258,12 @@ impl<C: Counts> Ring<C> {
     /// Replaces as many of the oldest insertions by this one.
     fn push_many(&mut self, short: u64, times: u64) {
         let RingParameters { window, bits, .. } = self.parameters;
-        if times < window {
-            let Self { latest, counts, .. } = self;
-            latest.push_many(short, times, |short, times| counts.take(short, times));
-        } else {
+        if times >= window && self.latest.is_better_cleared(C::heap_bytes_for(window, bits)) {
             self.counts = C::new(window, bits);
             self.latest.fill(short);
+        } else {
+            let Self { latest, counts, .. } = self;
+            latest.push_many(short, times.min(window), |short, times| counts.take(short, times));
         }
         self.counts.add(short, times.min(window));
     }
@@ -297,8 +297,9 @@ impl<C: Counts> Counting for Ring<C> {
         self.counts.copies(short)
     }
 
-    fn displaced_by(&self, times: u64) -> u64 {
-        self.latest.one_by_one(times)
+    fn displaced_by(&self, crowds: &[u64]) -> u64 {
+        let RingParameters { window, bits, .. } = self.parameters;
+        self.latest.work_of(crowds, C::heap_bytes_for(window, bits))
     }
 
     fn count_hash(&self, hash: u64, _now: Time) -> u64 {

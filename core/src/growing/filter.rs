@@ -287,6 +287,10 @@ impl Filter for Growing {
         state::write(self, out);
     }
 
+    fn distinct(&self, _now: Time) -> Option<f64> {
+        (self.lost == 0).then_some(self.items as f64)
+    }
+
     fn as_removing(&mut self) -> Option<&mut dyn Removing> {
         self.parameters.removing.then_some(self)
     }

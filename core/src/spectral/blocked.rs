@@ -16,7 +16,7 @@ use super::place::Place;
 use crate::bits::size_of_parts;
 use crate::hash::{reduce, remix};
 use crate::probability::{least, poisson_mean};
-use crate::sample::{PLACES, spread};
+use crate::sample::{PLACES, sample};
 
 /// Lines of 64 counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +102,7 @@ impl Place for Blocked {
 
     fn reach_rate(&self, counters: &impl Counters, threshold: u64) -> f64 {
         let part = self.part();
-        let lines = spread(self.lines as usize, PLACES);
+        let lines = sample(self.lines as usize, PLACES);
         let looked = lines.len() as f64;
         let lines = lines.map(|line| {
             let taken =

@@ -56,13 +56,14 @@ impl SpectralWindow {
     /// Takes back so many of the oldest insertions, and puts as many of this one in their place.
     fn push_many(&mut self, short: u64, times: u64) {
         let window = self.parameters.window;
-        if times < window {
-            let Self { latest, filter, .. } = self;
-            latest.push_many(short, times, |short, times| take_back(filter, short, times));
-        } else {
-            // More than a window of them leave one window, and nothing else.
+        if times >= window && self.latest.is_better_cleared(self.filter.heap_bytes()) {
             self.filter = Spectral::new(self.parameters.counting());
             self.latest.fill(short);
+        } else {
+            let Self { latest, filter, .. } = self;
+            latest.push_many(short, times.min(window), |short, times| {
+                take_back(filter, short, times);
+            });
         }
         self.filter.add(spread(short), times.min(window));
     }
@@ -114,8 +115,8 @@ impl Counting for SpectralWindow {
         self.count(hash)
     }
 
-    fn displaced_by(&self, times: u64) -> u64 {
-        self.latest.one_by_one(times)
+    fn displaced_by(&self, crowds: &[u64]) -> u64 {
+        self.latest.work_of(crowds, self.filter.heap_bytes())
     }
 
     fn count_hash(&self, hash: u64, _now: Time) -> u64 {

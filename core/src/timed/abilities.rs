@@ -12,7 +12,13 @@ use super::slots::Repeat;
 use super::sweep::older_than;
 use crate::bits::{Isa, vectorized};
 use crate::filter::{Age, Aging, Deadlines, Removing};
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
+use crate::sample::spread;
 use crate::window::{Span, Time};
+
+/// Segments that are asked for how many keys there are: some 100 keys each.
+const SEGMENTS_ASKED: usize = 1 << 10;
 
 impl Aging for TimedWindow {
     /// A key that was inserted with a deadline counts as older than it is: as old as one that leaves then.
@@ -128,7 +134,7 @@ impl TimedWindow {
     }
 
     /// Estimated number of different keys in the window: the entries, those of the two oldest generations
-    /// as far as these are in it.
+    /// as far as these are in it. Of many segments, from some: keys fall evenly.
     pub(super) fn distinct_at(&self, now: u64) -> f64 {
         let mut parts = [[0.0; 2]; REGIONS];
         for (region, parts) in parts.iter_mut().enumerate() {
@@ -141,9 +147,10 @@ impl TimedWindow {
                 *part = inside / (moments.end - moments.start).max(1) as f64;
             }
         }
-        let counts = self.segments.first_hashes().map(|hash| {
+        let count = |hash: u64| {
             let region = region_of(hash);
-            let segment = Segment { words: self.segments.get(hash).1 };
+            let (depth, words) = self.segments.get(hash);
+            let segment = Segment { words };
             let late = self.generation(region, now).wrapping_sub(segment.generation());
             let ages = u64::from(self.shape.ages);
             // Of all that is not too old, what is at most so many generations old.
@@ -153,9 +160,19 @@ impl TimedWindow {
             };
             let [oldest, second] = parts[region];
             let counted = [young(0), young(1), young(2)];
-            oldest * (counted[0] - counted[1]) + second * (counted[1] - counted[2]) + counted[2]
-        });
-        counts.sum()
+            let inside = oldest * (counted[0] - counted[1])
+                + second * (counted[1] - counted[2])
+                + counted[2];
+            (depth, inside)
+        };
+        if self.segments.arrays() <= SEGMENTS_ASKED {
+            return self.segments.first_hashes().map(|hash| count(hash).1).sum();
+        }
+        let all_like = |hash| {
+            let (depth, inside) = count(hash as u64);
+            inside * f64::from(depth).exp2()
+        };
+        spread(usize::MAX, SEGMENTS_ASKED).map(all_like).sum::<f64>() / SEGMENTS_ASKED as f64
     }
 }
 

@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use lately::{Hashing, Promise, Window};
 
 use super::Command;
-use crate::args;
+use crate::args::{self, When};
 use crate::docs::{Arg, Doc, Effect, Keys, Kind};
 use crate::engine::{Access, Call, Refusal, Reply};
 use crate::object::{Stored, Value};
@@ -54,7 +54,7 @@ impl Command for Info {
 impl Command for Card {
     const DOC: Doc = Doc {
         name: c"LATELY.CARD",
-        summary: c"Says how many different items a filter has counted as new",
+        summary: c"Says how many different items are in the window now, where that is known",
         complexity: c"O(1)",
         arity: 2,
         effect: Effect::Read,
@@ -64,7 +64,10 @@ impl Command for Card {
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
         match call.key(1, Access::Read).value()? {
-            Some(value) => Ok(Reply::count(value.filter()?.tally.new)),
+            Some(value) => {
+                let stored = value.filter()?;
+                Ok(Reply::count(stored.distinct(When::Now.time(stored))?))
+            }
             None => Ok(Reply::Int(0)),
         }
     }
@@ -73,21 +76,41 @@ impl Command for Card {
 /// The refusal of commands that need a key.
 pub const NO_KEY: Refusal = Refusal::coded("ERR no such key");
 
-/// A filter that is looked at. What takes time is found out when a field asks for it.
+/// A filter that is looked at. What takes time is found out when a field asks for it, and once.
 struct Look<'a> {
     stored: &'a Stored,
     bytes: u64,
     promise: OnceCell<Promise>,
+    /// The share of unseen items that are reported now.
+    now: OnceCell<f64>,
 }
 
 impl<'a> Look<'a> {
     fn at(value: &'a mut Value) -> Result<Self, Refusal> {
         let bytes = value.memory_bytes() as u64;
-        Ok(Self { bytes, stored: value.filter()?, promise: OnceCell::new() })
+        let stored = value.filter()?;
+        Ok(Self { stored, bytes, promise: OnceCell::new(), now: OnceCell::new() })
     }
 
     fn promise(&self) -> &Promise {
         self.promise.get_or_init(|| self.stored.filter().blueprint().promise())
+    }
+
+    fn false_positives_now(&self) -> f64 {
+        *self.now.get_or_init(|| self.stored.filter().false_positive_rate())
+    }
+
+    fn exceeds_promise(&self) -> bool {
+        self.false_positives_now() > SAMPLED * self.promise().false_positives
+    }
+
+    /// What it keeps: as planned, or, where more came than fits, with the error that it has now.
+    fn kept_promise(&self) -> Promise {
+        let planned = *self.promise();
+        if !self.exceeds_promise() {
+            return planned;
+        }
+        Promise { false_positives: self.false_positives_now(), ..planned }
     }
 }
 
@@ -99,7 +122,7 @@ type Field = (&'static str, fn(&Look<'_>) -> Reply);
 
 const FIELDS: [Field; 17] = [
     ("structure", |look| Reply::text(look.stored.filter().blueprint().structure())),
-    ("promise", |look| Reply::text(look.promise().to_string())),
+    ("promise", |look| Reply::text(look.kept_promise().to_string())),
     ("window", |look| {
         Reply::text(match look.promise().window {
             Window::Last(_) => "last",
@@ -115,12 +138,8 @@ const FIELDS: [Field; 17] = [
     ("slack", |look| Reply::text(look.promise().slack.to_string())),
     ("false-positives", |look| Reply::Double(look.promise().false_positives)),
     ("false-negatives", |look| Reply::Double(look.promise().false_negatives)),
-    ("false-positives-now", |look| Reply::Double(look.stored.filter().false_positive_rate())),
-    ("exceeds-promise", |look| {
-        let (now, most) =
-            (look.stored.filter().false_positive_rate(), look.promise().false_positives);
-        Reply::Int((now > SAMPLED * most).into())
-    }),
+    ("false-positives-now", |look| Reply::Double(look.false_positives_now())),
+    ("exceeds-promise", |look| Reply::Int(look.exceeds_promise().into())),
     ("clock", |look| match look.stored.filter().clock() {
         Some(clock) => Reply::count(clock.millis()),
         None => Reply::Null,

@@ -25,7 +25,7 @@ use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Filter, Membership};
 use crate::plan::{Goal, Limit};
-use crate::sample::{LINES, spread};
+use crate::sample::{LINES, sample};
 use crate::sliding::slices::{Probe, window_chance};
 use crate::window::{Slack, Time, Window};
 
@@ -241,7 +241,7 @@ impl Filter for AgePartitioned {
             let (class, slot) = self.place(age % self.classes());
             let from = (slot + age / self.classes()) % self.slots() * words;
             let bits = &self.bits.as_slice().as_flattened()[self.group(class, 0)..];
-            let blocks = spread(self.parameters.blocks as usize, places);
+            let blocks = sample(self.parameters.blocks as usize, places);
             let block = |block: usize| &bits[block * group + from..][..words];
             self.parameters.block.chance_now(blocks.map(block))
         };

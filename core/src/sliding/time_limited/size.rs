@@ -10,7 +10,7 @@ use core::ops::Range;
 use crate::float::Float as _;
 use crate::bits::{Aligned, size};
 use crate::probability::least;
-use crate::sample::{share, spread};
+use crate::sample::{share, sample};
 use crate::sliding::slices::{BlockShape, Probe};
 
 /// How large a slice is.
@@ -110,7 +110,7 @@ impl SliceSize {
             Self::Blocks(block, _) => {
                 let size = block.words as usize;
                 let (whole, rest) = words.split_at(words.len() / size * size);
-                let blocks = spread(whole.len() / size, places);
+                let blocks = sample(whole.len() / size, places);
                 let blocks = blocks.map(|block| &whole[block * size..][..size]);
                 self.mean(block.chance_now(blocks), |tail| tail.chance_now([rest].into_iter()))
             }

@@ -1,0 +1,70 @@
+"""How long commands keep a server from all others: the time that its main thread is at work.
+
+Not how long anything takes: whoever else is at work on this machine does not count. But a machine has hiccups
+that do count, when a hypervisor pauses it or the system tidies its memory. What is ours comes again at the same
+step of the same scenario, and what is the machine's does not: so a scenario with a slow step is played again,
+on a new server, and each step is taken at its best.
+"""
+
+import pathlib
+
+from servers import Server
+
+LIMIT = 5e-3
+# How often a scenario is played before a slow step is ours.
+TURNS = 3
+
+
+class Work:
+    """What the main thread of a server does, step by step."""
+
+    def __init__(self, server):
+        self.server = server
+        pid = server.process.pid
+        self.told = pathlib.Path(f"/proc/{pid}/task/{pid}/schedstat")
+        # The name of each step, and what it took.
+        self.steps = []
+
+    def spent(self):
+        # The system counts when the thread pauses; it does, because this question is another command.
+        self.server("PING")
+        return int(self.told.read_text().split()[0]) / 1e9
+
+    def __call__(self, *words):
+        """Runs a command, and keeps what it took."""
+        before = self.spent()
+        answer = self.server(*words)
+        taken = self.spent() - before
+        # The field of `LATELY.INFO` is part of its name.
+        name = f"{words[0]} {words[2]}" if words[0] == "LATELY.INFO" and len(words) == 3 else words[0]
+        self.steps.append((name, taken))
+        return answer
+
+    def most(self):
+        """What commands took at most, by name."""
+        most = {}
+        for name, taken in self.steps:
+            most[name] = max(taken, most.get(name, 0))
+        return most
+
+
+def slow_steps(engine, scenario, limit=LIMIT):
+    """Plays a scenario, a function of a server and its work, and tells of steps that took longer than the limit
+    every time."""
+    best = None
+    for _ in range(TURNS):
+        server = Server(engine)
+        try:
+            work = Work(server)
+            scenario(server, work)
+            assert server.is_alive()
+            assert server.client.info("lately")["lately_caught_faults"] == 0
+        finally:
+            server.stop()
+        assert work.steps, "a scenario has steps"
+        assert best is None or len(best) == len(work.steps), "a scenario is the same every time"
+        best = [min(pair, key=lambda step: step[1]) for pair in zip(best or work.steps, work.steps)]
+        slow = [(name, f"{1000 * taken:.1f} ms") for name, taken in best if taken > limit]
+        if not slow:
+            break
+    return slow
