@@ -76,13 +76,7 @@ impl<'a> dyn Blueprint + 'a {
     /// What one insert-and-check costs, in instructions: the planner's measure of speed, the same on
     /// every machine. `cargo lab instructions` holds it against what the structures really take.
     pub fn cost(&self) -> f64 {
-        /// To hash a key, to answer, and what all structures have in common.
-        const EACH: f64 = 200.0;
-        /// What is done with a line, and some of the time in which it comes.
-        const LINE: f64 = 50.0;
-        /// What is done with an item of a scan.
-        const ITEM: f64 = 20.0;
-        EACH + LINE * self.lines_touched() + ITEM * self.items_scanned()
+        cost(self.lines_touched(), self.items_scanned())
     }
 
     /// The empty structure, or an error if the machine will not give the memory.
@@ -90,6 +84,17 @@ impl<'a> dyn Blueprint + 'a {
         memory::ask_for(self.heap_bytes())?;
         Ok(self.allocate(seed))
     }
+}
+
+/// The cost of touching so many lines and scanning so many items, in instructions.
+fn cost(lines: f64, items: f64) -> f64 {
+    /// To hash a key, to answer, and what all structures have in common.
+    const EACH: f64 = 200.0;
+    /// What is done with a line, and some of the time in which it comes.
+    const LINE: f64 = 50.0;
+    /// What is done with an item of a scan.
+    const ITEM: f64 = 20.0;
+    EACH + LINE * lines + ITEM * items
 }
 
 /// What a structure provides to join the catalog, as a row of [`CATALOG`](crate::catalog::CATALOG).
@@ -109,11 +114,12 @@ pub trait Structure: Filter + Sized + 'static {
     /// The parameters that reach a goal, or why none do.
     fn propose(goal: &Goal) -> Result<Self::Blueprint, Unfit>;
 
-    /// Parameters that cost no more than what [`propose`](Self::propose) would find, where these are
-    /// much sooner at hand: who looks for the best of all need not size what cannot be that.
-    fn at_best(goal: &Goal) -> Option<Self::Blueprint> {
+    /// What it takes for a goal at the very least, much sooner known than [`propose`](Self::propose) finds
+    /// parameters: who looks for the best of all need not size what cannot be that. Asked only of
+    /// structures that are worth the question; the others are sized at once.
+    fn floor(goal: &Goal) -> Floor {
         let _ = goal;
-        None
+        Floor::NONE
     }
 
     /// Reads what [`Blueprint::write_parameters`] and [`Filter::write_payload`] wrote.
@@ -123,3 +129,37 @@ pub trait Structure: Filter + Sized + 'static {
 /// Why a structure cannot reach a goal, completing the sentence "it ...".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unfit(pub &'static str);
+
+/// What a structure takes for a goal at the very least.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Floor {
+    /// Bytes on the heap. If the memory is given: what it takes to err almost always.
+    pub bytes: u64,
+    /// Its price for the goal.
+    pub price: f64,
+    /// Whether the price holds for an even stream only: see [`Blueprint::needs_even_stream`].
+    pub needs_even_stream: bool,
+}
+
+impl Floor {
+    /// Nothing is known.
+    pub const NONE: Floor = Floor { bytes: 0, price: 0.0, needs_even_stream: false };
+
+    /// It cannot be reached.
+    pub const ENDLESS: Floor =
+        Floor { bytes: u64::MAX, price: f64::INFINITY, needs_even_stream: false };
+
+    /// The least memory that it can be given at all.
+    pub fn of_bytes(bytes: u64) -> Floor {
+        Floor { bytes, ..Floor::NONE }
+    }
+
+    /// Of parameters that take at least so many bytes and lines each, the cheapest.
+    pub fn of(goal: &Goal, choices: impl IntoIterator<Item = (u64, f64)>) -> Floor {
+        choices.into_iter().fold(Floor::ENDLESS, |least, (bytes, lines)| Floor {
+            bytes: least.bytes.min(bytes),
+            price: least.price.min(goal.price_of(bytes, cost(lines, 0.0))),
+            ..least
+        })
+    }
+}

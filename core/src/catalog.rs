@@ -8,7 +8,7 @@ use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use crate::blueprint::{Blueprint, Structure, Unfit};
+use crate::blueprint::{Blueprint, Floor, Structure, Unfit};
 use crate::codec::Reader;
 use crate::duplicates::{
     Alone, BlockDecaying, CompactShortHash, Cuckoo, ExactWindow, Interleaved, PlainBloom, Queuing,
@@ -69,8 +69,8 @@ pub struct Row {
     pub strength: &'static str,
     /// The parameters that reach a goal, or why none do.
     pub propose: fn(&Goal) -> Result<Box<dyn Blueprint>, Unfit>,
-    /// Parameters that cost no more than the proposed ones, where these are much sooner at hand.
-    pub at_best: fn(&Goal) -> Option<Box<dyn Blueprint>>,
+    /// What these take at the very least, if that is known sooner.
+    pub floor: fn(&Goal) -> Floor,
     /// Reads a filter from the parameters and the payload of a snapshot.
     pub(crate) open: Open,
 }
@@ -83,7 +83,7 @@ impl Row {
             family: S::FAMILY,
             strength: S::STRENGTH,
             propose: |goal| Ok(Box::new(S::propose(goal)?)),
-            at_best: |goal| Some(Box::new(S::at_best(goal)?)),
+            floor: S::floor,
             open: |parameters, payload| Ok(Box::new(S::read(parameters, payload)?)),
         }
     }

@@ -85,6 +85,21 @@ pub fn mean_decay(x: f64) -> f64 {
     if x < 1e-12 { 1.0 } else { -(-x).exp_m1() / x }
 }
 
+/// Keys per bit at which one that was never inserted finds its `bits` bits set with this chance, if all
+/// places of a filter fill evenly.
+pub fn even_load(chance: f64, bits: u32) -> f64 {
+    let bits = f64::from(bits);
+    -(-chance.powf(1.0 / bits)).ln_1p() / bits
+}
+
+/// More keys per bit than this cannot be if the chance is to be kept: places that fill unevenly err more
+/// often than even ones, unless they are nearly full. Then they may bear an eighth more.
+pub fn most_load(chance: f64, bits: u32) -> f64 {
+    let few = f64::from(bits);
+    let nearly_full = chance.powf(1.0 / few) > 1.0 - 1.0 / few;
+    even_load(chance, bits) * if nearly_full { 9.0 / 8.0 } else { 1.0 }
+}
+
 /// The least number, from 1 on, that is `enough`: a claim that stays true once it is. The search
 /// asks first about `start`, which should be of the right order, and at least 1.
 pub fn least(start: u64, enough: impl Fn(u64) -> bool) -> u64 {

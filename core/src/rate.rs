@@ -32,6 +32,10 @@ impl ErrorRate {
     /// would no longer be negligible beside the rate.
     pub const SMALLEST: f64 = 1e-9;
 
+    /// Where searches for the smallest error that fits into a memory begin: the logarithm of an error
+    /// with which almost all answers are wrong.
+    pub(crate) const LOOSEST_LOG2: f64 = -0.1;
+
     /// A rate from [`ErrorRate::SMALLEST`] up to, but not including, 1.
     pub fn new(rate: f64) -> Result<Self, Error> {
         if (Self::SMALLEST..1.0).contains(&rate) {

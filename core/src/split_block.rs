@@ -14,7 +14,7 @@
 use crate::float::Float as _;
 use crate::bits::{LINE_WORDS, Lines, prefetch};
 use crate::hash::{reduce, remix};
-use crate::probability::{least, poisson_mean};
+use crate::probability::{least, most_load, poisson_mean};
 use crate::sample::{LINES, sample};
 
 /// Bits in a block.
@@ -42,6 +42,12 @@ pub fn false_positive_rate_in_lanes(keys_per_block: f64, lane_bits: u32) -> f64 
 pub fn blocks_for(items: u64, rate: f64) -> u64 {
     // At 256 keys per block hardly a key is refused; starting there keeps the sums short.
     least((items / 256).max(1), |blocks| false_positive_rate(items, blocks) <= rate)
+}
+
+/// Fewer blocks than this cannot keep the rate: sooner known than [`blocks_for`].
+pub fn blocks_at_least(items: u64, rate: f64) -> u64 {
+    let load = most_load(rate, LINE_WORDS as u32);
+    ((items as f64 / load / BLOCK_BITS as f64) as u64).max(1)
 }
 
 /// The filter.
@@ -164,6 +170,7 @@ mod tests {
                 let blocks = blocks_for(items, rate);
                 assert!(false_positive_rate(items, blocks) <= rate);
                 assert!(blocks == 1 || false_positive_rate(items, blocks - 1) > rate);
+                assert!((1..=blocks).contains(&blocks_at_least(items, rate)));
             }
         }
     }

@@ -44,11 +44,14 @@ pub struct BlockDecayingParameters {
     pub hashes: u32,
 }
 
+/// Bits of a counter that are tried.
+const BITS: core::ops::RangeInclusive<u32> = 2..=12;
+
 impl BlockDecayingParameters {
     /// The parameters that err least within `bytes`; `None` if they are too few.
     pub fn with_memory(stream: Stream, bytes: u64) -> Option<Self> {
         let window = stream.window as u64;
-        let shapes = (2..=12).flat_map(|bits| (1..=16).map(move |hashes| (bits, hashes)));
+        let shapes = BITS.flat_map(|bits| (1..=16).map(move |hashes| (bits, hashes)));
         let candidates = shapes.filter_map(|(bits, hashes)| {
             let counters = payload_bits(bytes) / u64::from(bits);
             (counters > 0).then_some(Self { window, counters, bits, hashes })
@@ -254,6 +257,10 @@ impl Structure for BlockDecaying {
 
     fn propose(goal: &Goal) -> Result<BlockDecayingParameters, Unfit> {
         let (window, bytes) = window_and_memory(goal)?;
+        let shape = |bits| BlockDecayingParameters { window, counters: 1, bits, hashes: 1 };
+        if !BITS.into_iter().any(|bits| goal.allows_slack(shape(bits).slack())) {
+            return Err(Unfit("needs more memory, or a larger slack"));
+        }
         BlockDecayingParameters::with_memory(Stream::new(window, goal.alphabet), bytes)
             .filter(|parameters| goal.allows_slack(parameters.slack()))
             .ok_or(Unfit("needs more memory, or a larger slack"))

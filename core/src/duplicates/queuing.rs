@@ -86,15 +86,18 @@ impl<S: Subfilter> QueuingParameters<S> {
     /// The number of subfilters that errs least within `bytes`; at least as many as keep the slack
     /// to `most_slack`. `None` if nothing fits.
     pub fn with_memory(stream: Stream, bytes: u64, most_slack: Option<u64>) -> Option<Self> {
-        let fits = |parameters: &Self| most_slack.is_none_or(|most| parameters.slack() <= most);
+        let fits = |&&filters: &&u64| {
+            let held = filters * Rotation::Covering.turn(stream.window as u64, filters);
+            most_slack.is_none_or(|most| held.saturating_sub(stream.window as u64) <= most)
+        };
         // The error is flat around its one minimum in the number of subfilters: steps of a fifth
         // find it to within a percent.
         let mut counts: Vec<u64> = (2..7).collect();
         while let Some(&last) = counts.last().filter(|&&last| last < MOST_FILTERS) {
             counts.push((last + last.div_ceil(5)).min(MOST_FILTERS));
         }
-        let candidates = counts.iter().filter_map(|&filters| {
-            Self::with_filters(stream, filters, Rotation::Covering, bytes).filter(fits)
+        let candidates = counts.iter().filter(fits).filter_map(|&filters| {
+            Self::with_filters(stream, filters, Rotation::Covering, bytes)
         });
         let mut best: Option<(f64, Self)> = None;
         for parameters in candidates {

@@ -10,7 +10,7 @@ use super::reshape::{bins_for, halves};
 use super::segment::{BLOCK_BITS, HEAD, MOST_BINS, Outcome, Repeat, SLOTS, Segment, touch};
 use super::state;
 use crate::bits::{Isa, LINE_WORDS, Level, Scalar, prefetch, prefix, vectorized};
-use crate::blueprint::{Blueprint, Structure, Unfit};
+use crate::blueprint::{Blueprint, Floor, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::dictionary::work::{Uncounted, Work};
 use crate::error::Error;
@@ -323,6 +323,16 @@ impl Structure for Growing {
                 GrowingParameters::with_memory(memory.bytes(), items, goal.removing)
             }
             (Limit::Memory(_), None) => Err(Unfit("must know how many items a memory is for")),
+        }
+    }
+
+    fn floor(goal: &Goal) -> Floor {
+        match (goal.limit, goal.expected_items) {
+            (Limit::Memory(_), Some(items)) => {
+                GrowingParameters::least_bytes(items, goal.removing)
+                    .map_or(Floor::ENDLESS, Floor::of_bytes)
+            }
+            _ => Floor::NONE,
         }
     }
 

@@ -18,7 +18,7 @@ use core::f64::consts::PI;
 use crate::float::Float as _;
 use super::parameters::UNKNOWN_ITEMS;
 use crate::bits::size;
-use crate::blueprint::{Blueprint, Structure, Unfit};
+use crate::blueprint::{Blueprint, Floor, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Filter, Membership};
@@ -65,6 +65,13 @@ impl GrowingLayersParameters {
         split_block::blocks_for(Self::capacity(layer), self.rate_of_layer(layer))
     }
 
+    /// Bytes on the heap when the expected items are stored, if layers have the blocks that are told
+    /// for their keys and their share of the error.
+    fn bytes_of(&self, blocks: fn(u64, f64) -> u64) -> u64 {
+        let blocks = |layer| blocks(Self::capacity(layer), self.rate_of_layer(layer));
+        (0..Self::layers(self.expected_items)).map(|layer| layer_bytes(blocks(layer))).sum()
+    }
+
     /// Layers when so many items are stored.
     fn layers(items: u64) -> usize {
         (1..MOST_LAYERS).find(|&layers| items <= FIRST * ((1 << layers) - 1)).unwrap_or(MOST_LAYERS)
@@ -86,8 +93,7 @@ impl Blueprint for GrowingLayersParameters {
     }
 
     fn heap_bytes(&self) -> u64 {
-        let layers = Self::layers(self.expected_items);
-        (0..layers).map(|layer| layer_bytes(self.blocks(layer))).sum()
+        self.bytes_of(split_block::blocks_for)
     }
 
     fn adapts(&self) -> bool {
@@ -222,6 +228,14 @@ impl Structure for GrowingLayers {
         };
         let expected_items = goal.expected_items.unwrap_or(UNKNOWN_ITEMS).max(FEWEST_ITEMS);
         Ok(GrowingLayersParameters { false_positive_rate, expected_items })
+    }
+
+    fn floor(goal: &Goal) -> Floor {
+        let least = |parameters: GrowingLayersParameters| {
+            let bytes = parameters.bytes_of(split_block::blocks_at_least);
+            Floor::of(goal, [(bytes, parameters.lines_touched())])
+        };
+        Self::propose(goal).map_or(Floor::ENDLESS, least)
     }
 
     fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {

@@ -22,6 +22,8 @@
 //! deepest prefix is 13 bits, and 3200 buckets. Nine bits of remainder at depths 3 to 13 are 11 times
 //! 0.07%, and the depths before add another 0.07%.
 
+use alloc::vec::Vec;
+
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
 use super::directory::DEPTHS;
@@ -72,18 +74,19 @@ impl GrowingParameters {
     /// Nearly the smallest that keep `rate` at every size: the ones with the smallest segments among
     /// those, because lookups of absent keys end sooner where fewer buckets are occupied.
     pub fn with_error(rate: f64, expected_items: u64, removing: bool) -> Result<Self, Unfit> {
-        let candidates = || {
-            BINS.filter_map(|bins| {
-                let mut widths = 1..=MOST_REMAINDER_BITS - WIDE_DEPTHS;
-                widths
-                    .find_map(|width| Self::with_width(bins, width, rate, expected_items, removing))
-            })
+        // At a single depth, segments of 19 bins err more often than that with fewer bits.
+        let fewest = (-rate.log2() as u32).saturating_sub(2).max(1);
+        let made = |bins| {
+            let mut widths = fewest..=MOST_REMAINDER_BITS - WIDE_DEPTHS;
+            widths.find_map(|width| Self::with_width(bins, width, rate, expected_items, removing))
         };
-        let least = candidates().map(|candidate| candidate.bits_per_item()).reduce(f64::min);
-        least
-            .and_then(|least| {
-                candidates().find(|candidate| candidate.bits_per_item() <= BITS_FOR_SPEED * least)
-            })
+        let candidates: Vec<_> =
+            BINS.filter_map(made).map(|made| (made.bits_per_item(), made)).collect();
+        let least = candidates.iter().map(|&(bits, _)| bits).reduce(f64::min);
+        candidates
+            .into_iter()
+            .find(|&(bits, _)| Some(bits) <= least.map(|least| BITS_FOR_SPEED * least))
+            .map(|(_, made)| made)
             .ok_or(Unfit("cannot err so rarely: hashes have 64 bits"))
     }
 
@@ -95,6 +98,17 @@ impl GrowingParameters {
         Self::least_error(bytes, |rate| Self::with_stated_items(rate, items))
     }
 
+    /// Bytes that `items` take at the very least.
+    pub(super) fn least_bytes(items: u64, removing: bool) -> Option<u64> {
+        let loosest = ErrorRate::LOOSEST_LOG2.exp2();
+        let made = if removing {
+            Self::with_error(loosest, items, true)
+        } else {
+            Self::with_stated_items(loosest, items)
+        };
+        made.ok().map(|made| made.expected_bytes())
+    }
+
     /// The ones with the smallest error, of those that `made` makes for an error, that fit into `bytes`
     /// when the expected items are stored.
     pub(super) fn least_error(
@@ -104,7 +118,7 @@ impl GrowingParameters {
         let fits = |exponent: f64| {
             made(exponent.exp2()).ok().filter(|parameters| parameters.expected_bytes() <= bytes)
         };
-        let (mut low, mut high) = (ErrorRate::SMALLEST.log2(), -0.1);
+        let (mut low, mut high) = (ErrorRate::SMALLEST.log2(), ErrorRate::LOOSEST_LOG2);
         let mut best = fits(high).ok_or(Unfit("needs more memory for so many items"))?;
         for _ in 0..30 {
             let middle = (low + high) / 2.0;
@@ -273,6 +287,20 @@ fn thinning(beyond: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// No width below the first that is tried would do.
+    #[test]
+    fn fewer_bits_than_are_tried_err_too_often() {
+        for rate in [0.9, 0.3, 0.01, 1e-4, 1e-9] {
+            for items in [1, 10_000, 10_000_000, 1 << 40] {
+                let fewest = (-f64::log2(rate) as u32).saturating_sub(2).max(1);
+                for (bins, width) in BINS.flat_map(|bins| (1..fewest).map(move |width| (bins, width))) {
+                    let made = GrowingParameters::with_width(bins, width, rate, items, false);
+                    assert_eq!(made, None, "{rate} {items}");
+                }
+            }
+        }
+    }
 
     /// What remainders have at ten million keys and 1%, if other numbers were expected.
     #[test]

@@ -47,10 +47,20 @@ impl GrowingParameters {
         if !(WIDE_DEPTHS as usize + 1..DEPTHS).contains(&depth) {
             return None;
         }
+        // The longest remainders that fit, which are nearly the same at the next depth.
+        let mut remainder = 1;
         for beyond in depth + 1..DEPTHS {
             let most = NO_MORE * self.bits_of(self.width(self.depth_of(&made, beyond)));
-            let fits = |remainder: &u32| made.bits_of(*remainder as usize + 1) <= most;
-            let remainder = (1..=MOST_REMAINDER_BITS).take_while(fits).last()?;
+            let fits = |remainder: u32| made.bits_of(remainder as usize + 1) <= most;
+            while remainder > 0 && !fits(remainder) {
+                remainder -= 1;
+            }
+            while remainder < MOST_REMAINDER_BITS && fits(remainder + 1) {
+                remainder += 1;
+            }
+            if remainder == 0 {
+                return None;
+            }
             made.remainder_bits[beyond] = remainder as u8;
         }
         (1..=MOST_REMAINDER_BITS - depth as u32).find_map(|remainder| {

@@ -15,7 +15,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-use crate::blueprint::{Blueprint, Unfit};
+use crate::blueprint::{Blueprint, Floor, Unfit};
 use crate::catalog::{CATALOG, Row};
 use crate::error::Error;
 #[cfg(not(feature = "std"))]
@@ -67,14 +67,15 @@ impl Goal {
         let mut plans = Vec::new();
         for row in CATALOG {
             match (row.propose)(self) {
-                Ok(blueprint) => plans.push(self.price(row, blueprint)),
+                Ok(blueprint) => plans.push((self.rank(&*blueprint), self.price(row, blueprint))),
                 Err(unfit) => reasons.push(relax::reason(row, unfit)),
             }
         }
         if plans.is_empty() {
             return Err(self.no_plan(reasons));
         }
-        plans.sort_by(|one, other| self.compare(&*one.blueprint, &*other.blueprint));
+        plans.sort_by(|(one, _), (other, _)| compare(one, other));
+        let mut plans: Vec<_> = plans.into_iter().map(|(_, plan)| plan).collect();
         explain(&mut plans);
         Ok(plans)
     }
@@ -83,28 +84,30 @@ impl Goal {
     /// speak of the others.
     pub fn best_plan(&self) -> Result<Plan, Error> {
         self.validate()?;
-        let mut best: Option<(usize, Box<dyn Blueprint>)> = None;
-        // First those that take no time, lest the others be sized in vain.
-        let rows = CATALOG.iter().enumerate().map(|(at, row)| (at, row, (row.at_best)(self)));
-        let (hopes, plain): (Vec<_>, Vec<_>) = rows.partition(|(_, _, hope)| hope.is_some());
-        for (at, row, hope) in plain.into_iter().chain(hopes) {
-            // Of equals the one that is listed first.
-            let beats = |one: &dyn Blueprint| {
-                best.as_ref().is_none_or(|(listed, best)| {
-                    self.compare(one, &**best).then(at.cmp(listed)).is_lt()
-                })
-            };
-            if hope.is_some_and(|hope| !beats(&*hope)) {
+        // Those that promise most first, until what is left cannot be better than what was found.
+        let mut rows: Vec<_> =
+            CATALOG.iter().enumerate().map(|(at, row)| ((row.floor)(self), at)).collect();
+        rows.sort_by(|(one, _), (other, _)| compare(one, other));
+        let mut best: Option<(Floor, usize, Box<dyn Blueprint>)> = None;
+        for (floor, at) in rows {
+            if matches!(self.limit, Limit::Memory(memory) if memory.bytes() < floor.bytes) {
                 continue;
             }
-            if let Ok(found) = (row.propose)(self)
-                && beats(&*found)
-            {
-                best = Some((at, found));
+            if best.as_ref().is_some_and(|(best, ..)| compare(&floor, best).is_gt()) {
+                break;
+            }
+            let Ok(blueprint) = (CATALOG[at].propose)(self) else { continue };
+            let found = self.rank(&*blueprint);
+            // Of equals the one that is listed first.
+            let beats = best
+                .as_ref()
+                .is_none_or(|(best, listed, _)| compare(&found, best).then(at.cmp(listed)).is_lt());
+            if beats {
+                best = Some((found, at, blueprint));
             }
         }
         match best {
-            Some((at, blueprint)) => {
+            Some((_, at, blueprint)) => {
                 let row = &CATALOG[at];
                 let reason = row.strength.to_owned();
                 Ok(Plan { reason, ..self.price(row, blueprint) })
@@ -158,21 +161,38 @@ impl Goal {
         })
     }
 
-    /// Which of two is better. What depends on the rhythm of the stream comes last, since nobody knows
-    /// that.
-    fn compare(&self, one: &dyn Blueprint, other: &dyn Blueprint) -> Ordering {
-        let uneven = one.needs_even_stream().cmp(&other.needs_even_stream());
-        uneven.then_with(|| self.price_felt(one).total_cmp(&self.price_felt(other)))
-    }
-
-    /// Smaller is better: the side of the bargain that is open, at the exchange rate of both.
-    pub(crate) fn price_felt(&self, blueprint: &dyn Blueprint) -> f64 {
+    /// What parameters take, to be compared with others and with what these take at least.
+    fn rank(&self, blueprint: &dyn Blueprint) -> Floor {
         let open = match self.limit {
             Limit::Error(_) => blueprint.heap_bytes() as f64,
             Limit::Memory(_) => UNFELT + blueprint.expected_mistakes(self.alphabet).total(),
         };
-        open * blueprint.cost().powf(LESS.ln() / SLOWER.recip().ln())
+        Floor {
+            bytes: blueprint.heap_bytes(),
+            price: felt(open, blueprint.cost()),
+            needs_even_stream: blueprint.needs_even_stream(),
+        }
     }
+
+    /// The price of so many bytes at such a cost; if the memory is given, of the fewest mistakes.
+    pub(crate) fn price_of(&self, bytes: u64, cost: f64) -> f64 {
+        match self.limit {
+            Limit::Error(_) => felt(bytes as f64, cost),
+            Limit::Memory(_) => felt(UNFELT, cost),
+        }
+    }
+}
+
+/// Smaller is better: the side of the bargain that is open, at the exchange rate of both.
+fn felt(open: f64, cost: f64) -> f64 {
+    open * cost.powf(LESS.ln() / SLOWER.recip().ln())
+}
+
+/// Which of two is better. What depends on the rhythm of the stream comes last, since nobody knows
+/// that.
+fn compare(one: &Floor, other: &Floor) -> Ordering {
+    let uneven = one.needs_even_stream.cmp(&other.needs_even_stream);
+    uneven.then_with(|| one.price.total_cmp(&other.price))
 }
 
 /// Says of each plan what it is best at among its rivals, and what its structure is good at.
@@ -278,6 +298,25 @@ mod tests {
             assert_eq!(short.row.name, long[0].row.name, "{goal:?}");
             assert_eq!(short.bytes, long[0].bytes, "{goal:?}");
         }
+    }
+
+    /// What is proposed never costs less than what was said of it before, and so nothing that might be
+    /// the best is passed over.
+    #[test]
+    fn nothing_is_below_its_floor() {
+        let mut known = 0;
+        for goal in grid() {
+            for row in CATALOG {
+                let floor = (row.floor)(&goal);
+                known += u32::from(floor.bytes > 0);
+                if let Ok(found) = (row.propose)(&goal) {
+                    let found = goal.rank(&*found);
+                    let (above, bytes) = (compare(&floor, &found), floor.bytes <= found.bytes);
+                    assert!(above.is_le() && bytes, "{goal:?}: {} {floor:?} {found:?}", row.name);
+                }
+            }
+        }
+        assert!(known > 1_000, "{known}");
     }
 
     /// Scanning thousands of items to save a few hundred bytes is what nobody would want.

@@ -27,8 +27,9 @@ impl Goal {
 
     /// The change that helps, in a clause.
     fn change(&self) -> Option<String> {
+        let mut floors = Floors::default();
         self.changes().find_map(|(goal, change)| {
-            let (row, blueprint) = first(&goal)?;
+            let (row, blueprint) = floors.first(&goal)?;
             let does = format!("`{}` does", row.name);
             Some(match change {
                 Change::Slack => {
@@ -82,10 +83,30 @@ enum Change {
     ErrorForMemory,
 }
 
-/// The first structure that reaches a goal.
-fn first(goal: &Goal) -> Option<(&'static Row, Box<dyn Blueprint>)> {
-    goal.validate().ok()?;
-    CATALOG.iter().find_map(|row| Some((row, (row.propose)(goal).ok()?)))
+/// What each structure takes at least if the memory is given. It is the same for all memories, of which
+/// many are tried: so it is asked for once.
+#[derive(Default)]
+struct Floors {
+    /// Bytes of each row, in the order of the catalog.
+    bytes: Vec<u64>,
+    /// What else is wanted there.
+    goal: Option<Goal>,
+}
+
+impl Floors {
+    /// The first structure that reaches a goal.
+    fn first(&mut self, goal: &Goal) -> Option<(&'static Row, Box<dyn Blueprint>)> {
+        goal.validate().ok()?;
+        let Limit::Memory(memory) = goal.limit else {
+            return CATALOG.iter().find_map(|row| Some((row, (row.propose)(goal).ok()?)));
+        };
+        if self.goal.map(|known| Goal { limit: goal.limit, ..known }) != Some(*goal) {
+            self.bytes = CATALOG.iter().map(|row| (row.floor)(goal).bytes).collect();
+            self.goal = Some(*goal);
+        }
+        let rows = CATALOG.iter().zip(&self.bytes).filter(|&(_, &least)| least <= memory.bytes());
+        rows.into_iter().find_map(|(row, _)| Some((row, (row.propose)(goal).ok()?)))
+    }
 }
 
 /// Twice the memory, and so on: up to a tebibyte.
@@ -134,7 +155,8 @@ mod tests {
         let goal = Goal::new(Window::Last(1_000_000), Memory::from_bytes(3));
         let Error::NoPlan { reasons, .. } = goal.plans().unwrap_err() else { unreachable!() };
         assert_eq!(reasons.len(), CATALOG.len());
-        let (better, _) = goal.changes().find(|(goal, _)| first(goal).is_some()).unwrap();
+        let mut floors = Floors::default();
+        let (better, _) = goal.changes().find(|(goal, _)| floors.first(goal).is_some()).unwrap();
         assert!(better.plans().is_ok());
     }
 }

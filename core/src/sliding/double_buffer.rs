@@ -16,7 +16,7 @@ use alloc::string::{String, ToString};
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
 use crate::bits::size;
-use crate::blueprint::{Blueprint, Structure, Unfit};
+use crate::blueprint::{Blueprint, Floor, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::duplicates::law::{self, Stream};
 use crate::error::Error;
@@ -39,9 +39,7 @@ pub struct DoubleBufferParameters {
 impl DoubleBufferParameters {
     /// The smallest that keeps `rate`.
     pub fn with_error(window: u64, rate: f64) -> Self {
-        // Each filter may err half as often (a little more, because both may err at once).
-        let each = 1.0 - (1.0 - rate).sqrt();
-        Self { window, blocks: split_block::blocks_for(window, each) }
+        Self { window, blocks: split_block::blocks_for(window, each(rate)) }
     }
 
     /// The largest that fits into `bytes`; `None` if not even two blocks do.
@@ -56,6 +54,11 @@ impl DoubleBufferParameters {
         let each = split_block::false_positive_rate(self.window, self.blocks);
         each * (2.0 - each)
     }
+}
+
+/// What each of the two filters may err: half as often (a little more, because both may err at once).
+fn each(rate: f64) -> f64 {
+    1.0 - (1.0 - rate).sqrt()
 }
 
 impl Blueprint for DoubleBufferParameters {
@@ -214,6 +217,15 @@ impl Structure for DoubleBuffer {
             Limit::Memory(memory) => DoubleBufferParameters::with_memory(window, memory.bytes())
                 .ok_or(Unfit("needs at least 240 bytes")),
         }
+    }
+
+    fn floor(goal: &Goal) -> Floor {
+        let (Window::Last(window), Limit::Error(rate)) = (goal.window, goal.limit) else {
+            return Floor::NONE;
+        };
+        let blocks = split_block::blocks_at_least(window, each(rate.get()));
+        let least = DoubleBufferParameters { window, blocks };
+        Floor::of(goal, [(least.heap_bytes(), least.lines_touched())])
     }
 
     fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {

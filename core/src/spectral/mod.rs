@@ -38,7 +38,7 @@ pub use window_parameters::SpectralWindowParameters;
 
 use alloc::boxed::Box;
 
-use crate::blueprint::Blueprint;
+use crate::blueprint::{Blueprint, Floor};
 use crate::catalog::Row;
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
@@ -54,7 +54,7 @@ pub const ROW: Row = Row {
     family: 50,
     strength: "counts are never too small, and exact for all but the stated share of keys",
     propose: |goal| Ok(Box::new(SpectralParameters::propose(goal)?)),
-    at_best: |_| None,
+    floor: |_| Floor::NONE,
     open: |parameters, payload| {
         let parameters = SpectralParameters::read(parameters)?;
         Ok(match parameters.storage {

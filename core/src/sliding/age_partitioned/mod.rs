@@ -20,7 +20,7 @@
 use alloc::vec::Vec;
 
 use crate::bits::{LINE_WORDS, Lines, prefetch};
-use crate::blueprint::{Blueprint, Structure, Unfit};
+use crate::blueprint::{Blueprint, Floor, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Filter, Membership};
@@ -30,7 +30,7 @@ use crate::sliding::slices::{Probe, window_chance};
 use crate::window::{Slack, Time, Window};
 
 pub use parameters::AgePartitionedParameters;
-use sizing::at_best;
+use sizing::floor;
 pub use sizing::{choices, with_error, with_memory};
 
 mod parameters;
@@ -274,10 +274,11 @@ impl Structure for AgePartitioned {
         .ok_or(Unfit("needs a slack of at least a 63rd of the window, and a word per slice"))
     }
 
-    fn at_best(goal: &Goal) -> Option<AgePartitionedParameters> {
-        let (window, slack) = window_and_slack(goal).ok()?;
-        let Limit::Error(rate) = goal.limit else { return None };
-        at_best(goal, window, rate.get(), slack)
+    fn floor(goal: &Goal) -> Floor {
+        match (window_and_slack(goal), goal.limit) {
+            (Ok((window, slack)), Limit::Error(rate)) => floor(goal, window, rate.get(), slack),
+            _ => Floor::NONE,
+        }
     }
 
     fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {

@@ -5,10 +5,10 @@ use alloc::vec::Vec;
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
 use super::AgePartitionedParameters;
-use crate::blueprint::Blueprint;
+use crate::blueprint::{Blueprint, Floor};
 use crate::frontier::Frontier;
 use crate::plan::Goal;
-use crate::probability::least;
+use crate::probability::{even_load, least, most_load};
 use crate::sliding::slices::BlockShape;
 
 /// Memory that is given for fewer cache lines: a tenth, since who wants least memory has smaller
@@ -17,9 +17,6 @@ const LEANNESS: f64 = 1.1;
 
 /// More slices per key than this only add lines.
 const MOST_SLICES_PER_KEY: u32 = 8;
-
-/// Bounds are those of small errors. For large ones they may be too high by one part in so many.
-const UNCERTAIN: u64 = 8;
 
 /// Slices per class and words of a block: from all blocks of a class in one line to four lines.
 const GROUPS: [(u32, u32); 10] =
@@ -37,31 +34,43 @@ pub fn choices(window: u64, rate: f64, slack: u64) -> Frontier<AgePartitionedPar
 }
 
 /// The one with the fewest lines of those that are hardly larger than the smallest. The same as by
-/// [`choices`], without sizing all that are larger.
+/// [`choices`], without sizing all of them: with few lines first, until one is small enough.
 pub fn with_error(window: u64, rate: f64, slack: u64) -> Option<AgePartitionedParameters> {
     let bounds = bounds(window, rate, slack);
     let most = (LEANNESS * least_bytes(&bounds, rate)? as f64) as u64;
-    let mut found = Frontier::new();
-    for bound in bounds {
-        if bound.heap_bytes() <= most
-            && found.has_place_for(bound.heap_bytes(), bound.lines_touched())
-            && let Some(sized) = sized_within(bound, rate, most)
-        {
-            found.add(sized);
+    let mut bounds: Vec<_> =
+        bounds.into_iter().map(|bound| (bound.lines_touched(), bound)).collect();
+    bounds.retain(|(_, bound)| bound.heap_bytes() <= most);
+    bounds.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    let alike = bounds.chunk_by(|(one, _), (other, _)| one == other);
+    alike.into_iter().find_map(|alike| {
+        let mut best: Option<(u64, AgePartitionedParameters)> = None;
+        for (_, bound) in alike {
+            let most = best.map_or(most, |(bytes, _)| bytes - 1);
+            if bound.heap_bytes() <= most
+                && let Some(sized) = sized_within(*bound, rate, most)
+                && sized.heap_bytes() <= most
+            {
+                best = Some((sized.heap_bytes(), sized));
+            }
         }
-    }
-    found.pick(LEANNESS)
+        best.map(|(_, sized)| sized)
+    })
 }
 
-/// What none that keeps `rate` can be better than, as long as it is better to be smaller.
-pub fn at_best(goal: &Goal, window: u64, rate: f64, slack: u64) -> Option<AgePartitionedParameters> {
-    let less = |bound: AgePartitionedParameters| AgePartitionedParameters {
-        blocks: (bound.blocks - bound.blocks / UNCERTAIN).max(1),
-        ..bound
+/// What none that keeps `rate` can be cheaper than.
+pub fn floor(goal: &Goal, window: u64, rate: f64, slack: u64) -> Floor {
+    let least = |bound: AgePartitionedParameters| {
+        let (k, l) = (f64::from(bound.slices_per_key), f64::from(bound.generations()));
+        // All but k - 1 of the slices are full, and of these there are l + 2 - k windows. Each is found
+        // where the slice before it does not hold the key and no other window was found.
+        let others = (l + 1.0 - k) * (1.0 - rate.powf(1.0 / k)) * (1.0 - rate);
+        let chance = (rate / (1.0 + others)).powf(1.0 / k);
+        let load = most_load(chance, bound.block.bits);
+        let least = AgePartitionedParameters { blocks: blocks_at(&bound, load).max(1), ..bound };
+        (least.heap_bytes(), least.lines_touched())
     };
-    let priced = |bound| (goal.price_felt(&bound), bound);
-    let bounds = bounds(window, rate, slack).into_iter().map(less).map(priced);
-    bounds.min_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, bound)| bound)
+    Floor::of(goal, bounds(window, rate, slack).into_iter().map(least))
 }
 
 /// The size of the smallest.
@@ -91,7 +100,7 @@ fn bounds(window: u64, rate: f64, slack: u64) -> Vec<AgePartitionedParameters> {
             let shape = AgePartitionedParameters { block, ..shape };
             if block.is_valid() {
                 bounds.push(AgePartitionedParameters {
-                    blocks: at_least(&shape, chance).max(1),
+                    blocks: blocks_at(&shape, even_load(chance, bits)).max(1),
                     ..shape
                 });
             }
@@ -119,7 +128,7 @@ fn sized_within(
     if !keeps(many) {
         return None;
     }
-    // The bound may be too high: see `UNCERTAIN`.
+    // The bound is that of small errors, and may be too high for large ones.
     if too_few > 0 && keeps(too_few) {
         too_few = 0;
     }
@@ -184,13 +193,10 @@ fn shapes(window: u64, slack: u64) -> Vec<AgePartitionedParameters> {
     shapes
 }
 
-/// Fewer blocks than this cannot keep a full slice's chance below `chance`: what it would take if
-/// all blocks filled evenly.
-fn at_least(shape: &AgePartitionedParameters, chance: f64) -> u64 {
-    let bits = f64::from(shape.block.bits);
-    let load = -(-chance.powf(1.0 / bits)).ln_1p();
+/// Blocks of a full slice with so many keys per bit.
+fn blocks_at(shape: &AgePartitionedParameters, load: f64) -> u64 {
     let items = shape.generation as f64 * f64::from(shape.slices_per_key);
-    (items * bits / load / f64::from(64 * shape.block.words)) as u64
+    (items / load / f64::from(64 * shape.block.words)) as u64
 }
 
 #[cfg(test)]

@@ -26,13 +26,14 @@ use core::ops::RangeInclusive;
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
 use crate::bits::{Isa, vectorized};
-use crate::blueprint::{Blueprint, Structure, Unfit};
+use crate::blueprint::{Blueprint, Floor, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::dictionary::work::{Uncounted, Work};
 use crate::dictionary::{Dictionary, Fault, Repeat, Seen, Stats, Tags};
 use crate::error::Error;
 use crate::filter::{Age, Aging, Filter, Membership};
 use crate::plan::{Goal, Limit};
+use crate::rate::ErrorRate;
 use crate::window::{Slack, Time, Window};
 
 /// How many hashes of a batch before its turn the memory of a hash is asked for. All along the
@@ -346,6 +347,15 @@ impl Structure for Sliding {
             Limit::Error(rate) => SlidingParameters::with_error(window, slack, rate.get()),
             Limit::Memory(memory) => SlidingParameters::with_memory(window, slack, memory.bytes()),
         }
+    }
+
+    fn floor(goal: &Goal) -> Floor {
+        let (Window::Last(window), Limit::Memory(_)) = (goal.window, goal.limit) else {
+            return Floor::NONE;
+        };
+        // As much slack as can be: the least that any slack takes.
+        SlidingParameters::with_error(window, None, ErrorRate::LOOSEST_LOG2.exp2())
+            .map_or(Floor::ENDLESS, |least| Floor::of_bytes(least.heap_bytes()))
     }
 
     fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {

@@ -62,7 +62,7 @@ impl SlidingParameters {
                 .filter(|parameters| parameters.heap_bytes() <= bytes)
         };
         // The rate is a power of two with a real exponent; the heap grows as it falls.
-        let (mut low, mut high) = (ErrorRate::SMALLEST.log2(), -0.1);
+        let (mut low, mut high) = (ErrorRate::SMALLEST.log2(), ErrorRate::LOOSEST_LOG2);
         let mut best = fits(high).ok_or(Unfit("needs more memory for this window and slack"))?;
         for _ in 0..40 {
             let middle = (low + high) / 2.0;

@@ -35,7 +35,7 @@
 use alloc::vec::Vec;
 
 use crate::bits::{Level, vectorized};
-use crate::blueprint::{Blueprint, Structure, Unfit};
+use crate::blueprint::{Blueprint, Floor, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Filter, Membership};
@@ -340,6 +340,10 @@ impl Structure for TimeLimited {
         let chosen = with_error(span, rate.get(), slack, expected);
         let chosen = chosen.ok_or(Unfit("needs more slack"))?;
         Ok(TimeLimitedParameters { expected: start.clamp(1, Window::LONGEST), ..chosen })
+    }
+
+    fn floor(_goal: &Goal) -> Floor {
+        Floor { needs_even_stream: true, ..Floor::NONE }
     }
 
     fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {

@@ -8,6 +8,7 @@ use super::TimeLimitedParameters;
 use super::turn::BEYOND;
 use crate::blueprint::Blueprint;
 use crate::frontier::Frontier;
+use crate::probability::even_load;
 use crate::sliding::slices::BlockShape;
 use crate::window::Span;
 
@@ -84,10 +85,9 @@ fn search(
 
 /// Fewer bytes than this cannot do: what it would take if all blocks filled evenly.
 fn at_least(choice: &TimeLimitedParameters) -> u64 {
-    let bits = f64::from(choice.bits_per_slice);
-    let load = -(-choice.slice_chance.powf(1.0 / bits)).ln_1p();
+    let load = even_load(choice.slice_chance, choice.bits_per_slice);
     let (k, l) = (f64::from(choice.slices_per_key), f64::from(choice.turns));
-    (choice.expected as f64 * k * (k + l) / l * bits / load / 8.0) as u64
+    (choice.expected as f64 * k * (k + l) / l / load / 8.0) as u64
 }
 
 #[cfg(test)]
