@@ -1,23 +1,21 @@
 //! Parameters of a structure, and all that is known before its first byte is allocated.
 
 use alloc::boxed::Box;
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
+use crate::catalog;
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::Filter;
 use crate::hash::Seed;
 use crate::memory;
+use crate::parameters::{Parameters, Told};
 use crate::plan::Goal;
 use crate::promise::{Mistakes, Promise};
 
 /// The parameters of one structure. Formulas over them answer what it will keep and cost.
-pub trait Blueprint: Debug + Send + Sync {
-    /// The structure's name in the catalog.
-    fn structure(&self) -> &'static str;
-
+pub trait Blueprint: Told + Debug + Send + Sync {
     /// What the structure will keep.
     fn promise(&self) -> Promise;
 
@@ -61,22 +59,42 @@ pub trait Blueprint: Debug + Send + Sync {
         0.0
     }
 
-    /// The parameters by name, for people.
-    fn fields(&self) -> Vec<(&'static str, String)>;
-
-    /// Writes the parameters as the snapshot stores them.
-    fn write_parameters(&self, out: &mut Writer);
-
     /// Allocates the empty structure, and aborts if there is not enough memory: call
     /// [`build`](#method.build), which asks first. `seed` drives its random choices, if it makes any.
     fn allocate(&self, seed: Seed) -> Box<dyn Filter>;
 }
 
 impl<'a> dyn Blueprint + 'a {
+    /// The structure's name in the catalog; of one that is not there, that it is not.
+    pub fn structure(&self) -> &'static str {
+        catalog::row_of(self).map_or("unlisted", |row| row.name)
+    }
+
     /// What one insert-and-check costs, in instructions: the planner's measure of speed, the same on
     /// every machine. `cargo lab instructions` holds it against what the structures really take.
     pub fn cost(&self) -> f64 {
         cost(self.lines_touched(), self.items_scanned())
+    }
+
+    /// Refuses one that differs, and says in what.
+    pub fn check_alike(&self, other: &Self) -> Result<(), Error> {
+        if self == other {
+            return Ok(());
+        }
+        let (ours, theirs) = (self.structure(), other.structure());
+        if ours != theirs {
+            // Parameters of different structures have nothing to do with each other.
+            return Err(Error::Different {
+                differences: format!("structure ({ours} and {theirs})"),
+            });
+        }
+        let theirs = other.fields();
+        let differences = self.fields().into_iter().filter_map(|(name, ours)| {
+            let other = theirs.iter().find(|(other, _)| *other == name);
+            let other = other.map_or("none", |(_, value)| value);
+            (other != ours).then(|| format!("{name} ({ours} and {other})"))
+        });
+        Err(Error::Different { differences: differences.collect::<Vec<_>>().join(", ") })
     }
 
     /// The empty structure, or an error if the machine will not give the memory.
@@ -97,22 +115,22 @@ fn cost(lines: f64, items: f64) -> f64 {
     EACH + LINE * lines + ITEM * items
 }
 
-/// What a structure provides to join the catalog, as a row of [`CATALOG`](crate::catalog::CATALOG).
-pub trait Structure: Filter + Sized + 'static {
-    /// Its parameters.
-    type Blueprint: Blueprint + 'static;
+/// Blueprints of the same structure with the same parameters.
+impl<'a> PartialEq for dyn Blueprint + 'a {
+    fn eq(&self, other: &Self) -> bool {
+        let written = |blueprint: &Self| {
+            let mut out = Writer::new();
+            blueprint.write_parameters(&mut out);
+            (blueprint.structure(), out.into_bytes())
+        };
+        written(self) == written(other)
+    }
+}
 
-    /// Its name in commands, plans and file names: lower case, words joined by hyphens.
-    const NAME: &'static str;
-
-    /// Its id in snapshots. Given once, never reused.
-    const FAMILY: u16;
-
-    /// What it is good at, in one clause that completes "it is chosen because it ...".
-    const STRENGTH: &'static str;
-
+/// What parameters provide to join the catalog, as a row of [`CATALOG`](crate::catalog::CATALOG).
+pub trait Structure: Blueprint + Parameters {
     /// The parameters that reach a goal, or why none do.
-    fn propose(goal: &Goal) -> Result<Self::Blueprint, Unfit>;
+    fn propose(goal: &Goal) -> Result<Self, Unfit>;
 
     /// What it takes for a goal at the very least, much sooner known than [`propose`](Self::propose) finds
     /// parameters: who looks for the best of all need not size what cannot be that. Asked only of
@@ -122,8 +140,8 @@ pub trait Structure: Filter + Sized + 'static {
         Floor::NONE
     }
 
-    /// Reads what [`Blueprint::write_parameters`] and [`Filter::write_payload`] wrote.
-    fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error>;
+    /// Reads what [`Filter::write_payload`] of a filter with these parameters wrote.
+    fn open(self, payload: &mut Reader<'_>) -> Result<Box<dyn Filter>, Error>;
 }
 
 /// Why a structure cannot reach a goal, completing the sentence "it ...".
@@ -161,5 +179,32 @@ impl Floor {
             price: least.price.min(goal.price_of(bytes, cost(lines, 0.0))),
             ..least
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sliding::DoubleBufferParameters;
+    use crate::spectral::{Rule, SpectralParameters, Storage};
+
+    #[test]
+    fn differences_are_named() {
+        let ours = SpectralParameters::with_error(100, 0.01, Rule::MinimumSelection);
+        let check = |theirs: &dyn Blueprint| {
+            let ours: &dyn Blueprint = &ours;
+            assert_eq!(ours.check_alike(theirs).is_ok(), ours == theirs);
+            ours.check_alike(theirs).map_err(|error| error.to_string())
+        };
+        assert_eq!(check(&ours.clone()), Ok(()));
+        let mut theirs = ours;
+        theirs.rows.width = 7;
+        theirs.storage = Storage::Serial;
+        let error = check(&theirs).unwrap_err();
+        let width = ours.rows.width;
+        let expected = format!("width ({width} and 7), storage (bytes and serial)");
+        assert!(error.contains(&expected), "{error}");
+        let error = check(&DoubleBufferParameters { window: 1, blocks: 1 }).unwrap_err();
+        assert!(error.contains("structure (spectral and double-buffer)"), "{error}");
     }
 }

@@ -21,6 +21,7 @@ mod horizon;
 mod lately;
 mod latest;
 mod memory;
+mod parameters;
 mod promise;
 mod quantity;
 mod rate;

@@ -56,6 +56,12 @@ impl ErrorRate {
     }
 }
 
+impl Default for ErrorRate {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
 impl From<ErrorRate> for f64 {
     fn from(rate: ErrorRate) -> f64 {
         rate.0

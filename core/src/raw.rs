@@ -24,11 +24,12 @@
 //! ```
 
 pub use crate::bits::LargePages;
-pub use crate::blueprint::{Blueprint, Structure, Unfit};
+pub use crate::blueprint::{Blueprint, Floor, Structure, Unfit};
 pub use crate::filter::{Age, Aging, Copied, Counting, Deadlines, Filter, Membership, Removing};
 pub use crate::hash::{reduce, remix};
 pub use crate::horizon::{Horizon, Lookout};
 pub use crate::lately::Door;
+pub use crate::parameters::{List, Parameters, Told, Value};
 pub use crate::promise::Mistakes;
 pub use crate::shards::Shards;
 pub use crate::untyped::Untyped;
@@ -64,7 +65,8 @@ pub mod structures {
         SlidingParameters, TimeLimited, TimeLimitedParameters,
     };
     pub use crate::spectral::{
-        BlockedParameters, Spectral, SpectralParameters, SpectralWindow, SpectralWindowParameters,
+        BlockedParameters, RecurringParameters, Spectral, SpectralParameters, SpectralWindow,
+        SpectralWindowParameters,
     };
     pub use crate::timed::{TimedWindow, TimedWindowParameters};
 }

@@ -119,7 +119,7 @@ impl Time {
 /// assert_eq!(Span::from_millis(90_000).to_string(), "90s");
 /// # Ok::<(), lately::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Span(u64);
 
 impl Span {

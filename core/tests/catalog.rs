@@ -16,7 +16,7 @@ fn root() -> PathBuf {
 }
 
 /// What a row lacks, each as something to do.
-fn missing(name: &str, family: u16) -> Vec<String> {
+fn missing(name: &str, family: u16, parameters: &str) -> Vec<String> {
     let mut missing = Vec::new();
     if !subjects::subjects().iter().any(|subject| subject.label.starts_with(&format!("{name} "))) {
         missing.push(format!("{name}: contracts: add a goal it accepts to `goals` in subjects.rs"));
@@ -28,7 +28,7 @@ fn missing(name: &str, family: u16) -> Vec<String> {
     for (document, wanted) in [
         ("README.md", format!("`{name}`")),
         ("CHANGELOG.md", format!("`{name}`")),
-        ("FORMAT.md", format!("| {family} | `{name}` |")),
+        ("FORMAT.md", format!("| {family} | `{name}` | {parameters} |")),
     ] {
         let text = fs::read_to_string(root().join(document)).unwrap_or_default();
         if !text.contains(&wanted) {
@@ -38,16 +38,39 @@ fn missing(name: &str, family: u16) -> Vec<String> {
     missing
 }
 
+/// The parameters in FORMAT.md are those that structures list: `cargo xtask golden` writes them.
+#[test]
+fn the_format_has_the_parameters_of_every_structure() {
+    let path = root().join("FORMAT.md");
+    let text = fs::read_to_string(&path).unwrap();
+    let written = text.lines().map(|line| {
+        let cells: Vec<&str> = line.split(" | ").collect();
+        let row = CATALOG.iter().find(|row| {
+            cells.len() == 4
+                && cells[..2] == [format!("| {}", row.family), format!("`{}`", row.name)]
+        });
+        match row {
+            Some(row) => [cells[0], cells[1], &(row.described)(), cells[3]].join(" | "),
+            None => line.to_owned(),
+        }
+    });
+    let written = written.map(|line| line + "\n").collect::<String>();
+    if std::env::var_os("LATELY_WRITE_GOLDEN").is_some() {
+        fs::write(&path, &written).unwrap();
+    }
+    assert!(fs::read_to_string(&path).unwrap() == written, "FORMAT.md: run `cargo xtask golden`");
+}
+
 #[test]
 fn nothing_is_missing() {
     let missing: Vec<String> =
-        CATALOG.iter().flat_map(|row| missing(row.name, row.family)).collect();
+        CATALOG.iter().flat_map(|row| missing(row.name, row.family, &(row.described)())).collect();
     assert!(missing.is_empty(), "\n{}", missing.join("\n"));
 }
 
 #[test]
 fn a_structure_without_anything_is_noticed() {
-    let missing = missing("ghost", 60_000).join("\n");
+    let missing = missing("ghost", 60_000, "window").join("\n");
     for part in ["contracts", "golden", "README.md", "CHANGELOG.md", "FORMAT.md"] {
         assert!(missing.contains(part), "{part} is not asked for:\n{missing}");
     }

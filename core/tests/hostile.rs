@@ -7,10 +7,9 @@ use std::alloc::System;
 use std::sync::Mutex;
 
 use lately::catalog::{CATALOG, Row};
-use lately::duplicates::CompactShortHash;
 use lately::plan::Goal;
 use lately::raw::codec::{self, CHECKSUM_BYTES, HEADER_BYTES, MAGIC, Writer};
-use lately::raw::{Blueprint, Filter, Structure, remix};
+use lately::raw::{Blueprint, Filter, Told, remix};
 use lately::spectral::{Rows, Rule, SpectralParameters, Storage};
 use lately::{Error, ErrorRate, Hashing, Memory, Seed, Span, Time, Window};
 use samples::{HASHING, KEYS, filled, key_hash, moment, samples, single_bits, variants};
@@ -302,7 +301,7 @@ fn crowded(row: &Row, n: u64, hash: Stream) -> Box<dyn Filter> {
     let blueprint = goals.iter().find_map(|goal| (row.propose)(goal).ok()).unwrap();
     let mut filter = blueprint.build(HASHING.structure_seed()).unwrap();
     // One scans all that it holds at every insertion.
-    let keys = if row.name == CompactShortHash::NAME { n / 16 } else { n };
+    let keys = if row.name == "compact-short-hash" { n / 16 } else { n };
     for i in 0..keys {
         filter.insert_hash(hash(i, n), Time::ZERO);
     }

@@ -12,7 +12,7 @@ use crate::contender::{Profile, Rival, Subject};
 pub static SLICE_BY_SLICE: Rival = Rival {
     name: "slice-by-slice",
     build: |goal, seed| {
-        let parameters = AgePartitioned::propose(goal)?;
+        let parameters = AgePartitionedParameters::propose(goal)?;
         Ok(Box::new(SliceBySlice::new(parameters, seed)))
     },
 };

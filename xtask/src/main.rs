@@ -34,7 +34,7 @@ Usage: cargo xtask CHORE
                 library's tests, forged snapshots on a 32-bit target (needs a nightly toolchain)
   portable      the library without an operating system, in WebAssembly under node, on 32 bits, on a
                 big-endian machine under Miri, and with the oldest Rust that it says it needs
-  golden        write the golden snapshots that are missing
+  golden        write the golden snapshots that are missing, and the parameters in FORMAT.md
   public        write core/public.txt again, the list of all that is public
   module        the tests of the module on Redis and Valkey only
   redis         a server with the module, and redis-cli on it until that is left (`valkey` likewise)

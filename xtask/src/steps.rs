@@ -48,13 +48,17 @@ pub fn lint() -> Result<()> {
     run(&lint_steps())
 }
 
-/// Writes the golden snapshots that are missing.
+/// Writes the golden snapshots that are missing, and the parameters in FORMAT.md.
 pub fn golden() -> Result<()> {
-    run(&[Step::new("golden files", || {
+    let written = |arguments: &[&str]| {
         let mut command = Command::new("cargo");
-        command.args(["test", "--package", "lately", "--test", "golden"]);
+        command.args(["test", "--package", "lately"]).args(arguments);
         succeed(command.env("LATELY_WRITE_GOLDEN", "1"))
-    })])
+    };
+    run(&[
+        Step::new("golden files", move || written(&["--test", "golden"])),
+        Step::new("parameters in FORMAT.md", move || written(&["--test", "catalog", "the_format"])),
+    ])
 }
 
 fn lint_steps() -> Vec<Step> {

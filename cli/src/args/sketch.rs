@@ -72,9 +72,10 @@ pub(crate) struct Build {
     #[arg(hide_short_help = true)]
     removable: bool,
 
-    /// Use this structure: with all counters of a key in one cache line it is larger and faster
+    /// Use this structure: with all counters of a key in one cache line it is larger and faster; under
+    /// recurring minimum wrong counts are off by little, and sketches cannot be added
     #[arg(long, value_name = "NAME", default_value = "spectral")]
-    #[arg(value_parser = PossibleValuesParser::new(["spectral", "spectral-blocked"]))]
+    #[arg(value_parser = PossibleValuesParser::new(STRUCTURES))]
     #[arg(hide_short_help = true)]
     structure: String,
 
@@ -92,6 +93,9 @@ pub(crate) struct Build {
     #[arg(value_name = "FILES")]
     pub(crate) files: Vec<PathBuf>,
 }
+
+/// Those that sketches can be.
+const STRUCTURES: [&str; 3] = ["spectral", "spectral-blocked", "spectral-recurring"];
 
 const BUILD_EXAMPLES: &str = "\
 Examples:

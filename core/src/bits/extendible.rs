@@ -449,7 +449,9 @@ mod tests {
     fn what_is_merged_is_one_again_and_tables_shrink() {
         let mut arrays = Extendible::new(1, [(1, array(1, 0)), (1, array(1, 1))]);
         let (mut longest, mut halvings) = (0, 0);
-        for step in 2..20_000 {
+        // Under Miri so few that it takes no minutes: longer, shorter, and longer again.
+        let (steps, often) = if cfg!(miri) { (6_000, 0) } else { (20_000, 4) };
+        for step in 2..steps {
             let hash = remix(step, 3);
             let (depth, _) = arrays.get(hash);
             let grows = step / 2_000 % 2 == 0;
@@ -495,7 +497,7 @@ mod tests {
             let entries = arrays.table.capacity() + arrays.next.capacity();
             assert_eq!(arrays.heap_bytes(), 8 * (entries + words) as u64);
         }
-        assert!(longest == 7 && halvings > 4, "{longest} {halvings}");
+        assert!(longest == 7 && halvings > often, "{longest} {halvings}");
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub const CHECKSUM_BYTES: usize = 8;
 /// The snapshot of a filter whose keys were hashed by `hashing`.
 pub fn save(filter: &dyn Filter, hashing: Hashing) -> Vec<u8> {
     let blueprint = filter.blueprint();
-    let row = catalog::row(blueprint.structure()).expect("every structure is in the catalog");
+    let row = catalog::row_of(blueprint).expect("every structure is in the catalog");
 
     let (mode, secret) = hashing_fields(hashing);
     let mut out = Writer::new();

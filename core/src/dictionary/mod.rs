@@ -60,7 +60,7 @@ pub const BACKYARD_LOAD: f64 = 0.75;
 pub const MARGIN: f64 = 0.97;
 
 /// The dimensions of a dictionary.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Shape {
     /// Bins of 64 slots; any number.
     pub bins: usize,

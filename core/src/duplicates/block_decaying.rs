@@ -12,19 +12,18 @@
 //! `ceil(sqrt(M ln 2 / w))`. Inside the window nothing is forgotten. Not guaranteed: a bounded
 //! worst case; once per round all counters are lowered.
 
-use alloc::vec::Vec;
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
 
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
-use super::detector::{payload_bits, read_cells, read_window, window_and_memory};
+use super::detector::{payload_bits, read_cells, window_and_memory};
 use super::law::Stream;
 use crate::bits::{Packed, size};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Filter, Membership};
+use crate::parameters::{List, Parameters};
 use crate::promise::{Mistakes, Promise};
 use crate::hash::{Seed, reduce, remix};
 use crate::plan::Goal;
@@ -32,7 +31,7 @@ use crate::sample::{PLACES, share};
 use crate::window::{Slack, Time, Window};
 
 /// How many counters of how many bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BlockDecayingParameters {
     /// Insertions that are never forgotten.
     pub window: u64,
@@ -103,11 +102,16 @@ impl BlockDecayingParameters {
     }
 }
 
-impl Blueprint for BlockDecayingParameters {
-    fn structure(&self) -> &'static str {
-        BlockDecaying::NAME
+impl Parameters for BlockDecayingParameters {
+    fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
+        list.window(&mut self.window)?;
+        list.add("counters", &mut self.counters, 1.., "at least 1")?;
+        list.add("counter bits", &mut self.bits, 2..=16, "from 2 to 16")?;
+        list.add("hashes", &mut self.hashes, 1..=32, "from 1 to 32")
     }
+}
 
+impl Blueprint for BlockDecayingParameters {
     fn promise(&self) -> Promise {
         Promise {
             window: Window::Last(self.window),
@@ -127,22 +131,6 @@ impl Blueprint for BlockDecayingParameters {
 
     fn lines_touched(&self) -> f64 {
         f64::from(self.hashes)
-    }
-
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("window", self.window.to_string()),
-            ("counters", self.counters.to_string()),
-            ("counter bits", self.bits.to_string()),
-            ("hashes", self.hashes.to_string()),
-        ]
-    }
-
-    fn write_parameters(&self, out: &mut Writer) {
-        out.u64(self.window);
-        out.u64(self.counters);
-        out.u32(self.bits);
-        out.u32(self.hashes);
     }
 
     fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
@@ -248,45 +236,24 @@ impl Filter for BlockDecaying {
     }
 }
 
-impl Structure for BlockDecaying {
-    type Blueprint = BlockDecayingParameters;
-
-    const NAME: &'static str = "block-decaying";
-    const FAMILY: u16 = 28;
-    const STRENGTH: &'static str = "one array of counters, with a small slack";
-
-    fn propose(goal: &Goal) -> Result<BlockDecayingParameters, Unfit> {
+impl Structure for BlockDecayingParameters {
+    fn propose(goal: &Goal) -> Result<Self, Unfit> {
         let (window, bytes) = window_and_memory(goal)?;
-        let shape = |bits| BlockDecayingParameters { window, counters: 1, bits, hashes: 1 };
+        let shape = |bits| Self { window, counters: 1, bits, hashes: 1 };
+        let unfit = Unfit("needs more memory, or a larger slack");
         if !BITS.into_iter().any(|bits| goal.allows_slack(shape(bits).slack())) {
-            return Err(Unfit("needs more memory, or a larger slack"));
+            return Err(unfit);
         }
-        BlockDecayingParameters::with_memory(Stream::new(window, goal.alphabet), bytes)
+        Self::with_memory(Stream::new(window, goal.alphabet), bytes)
             .filter(|parameters| goal.allows_slack(parameters.slack()))
-            .ok_or(Unfit("needs more memory, or a larger slack"))
+            .ok_or(unfit)
     }
 
-    fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
-        let window = read_window(parameters)?;
-        let counters = parameters.u64("counters")?;
-        if counters == 0 {
-            return Err(Error::Field { field: "counters", found: 0, expected: "at least 1" });
-        }
-        let bits = parameters.u32("counter bits")?;
-        if !(2..=16).contains(&bits) {
-            let expected = "from 2 to 16";
-            return Err(Error::Field { field: "counter bits", found: bits.into(), expected });
-        }
-        let hashes = parameters.u32("hashes")?;
-        if !(1..=32).contains(&hashes) {
-            let expected = "from 1 to 32";
-            return Err(Error::Field { field: "hashes", found: hashes.into(), expected });
-        }
-        let parameters = BlockDecayingParameters { window, counters, bits, hashes };
-        let now = payload.u64_at_most("now", parameters.round() - 1, "below a round")?;
-        let passed = payload.u64_at_most("passed", parameters.tick(), "at most a tick")?;
-        let counters = read_cells(payload, bits, Some(counters))?;
-        Ok(Self { parameters, counters, now, passed })
+    fn open(self, payload: &mut Reader<'_>) -> Result<Box<dyn Filter>, Error> {
+        let now = payload.u64_at_most("now", self.round() - 1, "below a round")?;
+        let passed = payload.u64_at_most("passed", self.tick(), "at most a tick")?;
+        let counters = read_cells(payload, self.bits, Some(self.counters))?;
+        Ok(Box::new(BlockDecaying { parameters: self, counters, now, passed }))
     }
 }
 

@@ -5,23 +5,22 @@
 //! inside its window.
 
 use alloc::vec::Vec;
-use alloc::string::{String, ToString};
 
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
-use super::detector::{Identity, Subfilter};
+use super::detector::Subfilter;
 use super::law::{Crowd, Stream};
 use super::random::Random;
 use crate::bits::Packed;
-use crate::codec::{Reader, Writer};
 use crate::error::Error;
+use crate::parameters::{List, Parameters};
 use crate::promise::Mistakes;
 use crate::hash::{reduce, remix};
 use crate::probability::poisson_nodes;
 use crate::sample::share;
 
 /// A Bloom filter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PlainBloom {
     /// Bits.
     pub bits: u64,
@@ -64,13 +63,14 @@ impl PlainBloom {
     }
 }
 
-impl Subfilter for PlainBloom {
-    const QUEUED: Identity = Identity {
-        name: "queued-bloom",
-        family: 33,
-        strength: "the smallest constant-time window by turns, at several cache lines per check",
-    };
+impl Parameters for PlainBloom {
+    fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
+        list.add("bits", &mut self.bits, 1.., "at least 1")?;
+        list.add("hashes", &mut self.hashes, 1..=32, "from 1 to 32")
+    }
+}
 
+impl Subfilter for PlainBloom {
     const FORGETS: bool = false;
 
     fn best_in_queue(bits: u64, turn: f64, stream: Stream) -> Option<Self> {
@@ -123,27 +123,5 @@ impl Subfilter for PlainBloom {
 
     fn first_cell(&self, hash: u64) -> usize {
         reduce(remix(hash, 0), self.bits).0 as usize
-    }
-
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        vec![("bits", self.bits.to_string()), ("hashes", self.hashes.to_string())]
-    }
-
-    fn write(&self, out: &mut Writer) {
-        out.u64(self.bits);
-        out.u32(self.hashes);
-    }
-
-    fn read(from: &mut Reader<'_>) -> Result<Self, Error> {
-        let bits = from.u64("bits")?;
-        if bits == 0 {
-            return Err(Error::Field { field: "bits", found: 0, expected: "at least 1" });
-        }
-        let hashes = from.u32("hashes")?;
-        if !(1..=32).contains(&hashes) {
-            let expected = "from 1 to 32";
-            return Err(Error::Field { field: "hashes", found: hashes.into(), expected });
-        }
-        Ok(Self { bits, hashes })
     }
 }

@@ -7,28 +7,23 @@
 //! out. Had `a` come again before `c`, the row would be `ba`, and then `ac`.
 
 use alloc::vec::Vec;
-use alloc::string::{String, ToString};
 use core::fmt::Debug;
 
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
 use super::chain::{CellLaw, Chain};
-use super::detector::{Detector, Identity, Subfilter};
+use super::detector::{Detector, Subfilter};
 use super::law::{Crowd, Stream};
 use super::random::Random;
 use crate::bits::Packed;
-use crate::codec::{Reader, Writer};
 use crate::error::Error;
+use crate::parameters::{List, Parameters};
 use crate::promise::Mistakes;
 use crate::hash::reduce;
 use crate::sample::sample;
 
 /// How hashes become fingerprints: what distinguishes the tables built on [`Buckets`].
-pub trait Fingerprints: Copy + Debug + PartialEq + Send + Sync + 'static {
-    /// The row of a table alone.
-    const ALONE: Identity;
-    /// The row of a queue of tables.
-    const QUEUED: Identity;
+pub trait Fingerprints: Parameters + Copy + Debug + PartialEq + Send + Sync {
     /// How its rows are updated, unless told otherwise.
     const UPDATE: Update;
 
@@ -48,22 +43,14 @@ pub trait Fingerprints: Copy + Debug + PartialEq + Send + Sync + 'static {
     fn collision(&self) -> f64 {
         (1..1u64 << self.bits()).map(|fingerprint| self.chance(fingerprint).powi(2)).sum()
     }
-
-    /// The parameters by name, for people.
-    fn fields(&self) -> Vec<(&'static str, String)>;
-
-    /// Writes the parameters.
-    fn write(&self, out: &mut Writer);
-
-    /// Reads and checks what [`write`](Self::write) wrote.
-    fn read(from: &mut Reader<'_>) -> Result<Self, Error>;
 }
 
 /// What an insertion does to its row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Update {
     /// QHT: a fingerprint already there is left alone; a new one takes an empty bucket, or a random
     /// one.
+    #[default]
     KeepRandom,
     /// QHTD: as before, but a fingerprint already there is stored again.
     AgainRandom,
@@ -165,7 +152,7 @@ fn again_random(k: usize, same: f64) -> Chain {
 }
 
 /// A table of rows of buckets.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Buckets<F> {
     /// Rows.
     pub rows: u64,
@@ -255,9 +242,17 @@ impl<F: Fingerprints> Buckets<F> {
     }
 }
 
-impl<F: Fingerprints> Subfilter for Buckets<F> {
-    const QUEUED: Identity = F::QUEUED;
+impl<F: Fingerprints> Parameters for Buckets<F> {
+    fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
+        list.add("rows", &mut self.rows, 1..=1 << 56, "from 1 to 2^56")?;
+        list.add("buckets", &mut self.buckets, 1..=64, "from 1 to 64")?;
+        let text = |update| format!("{update:?}");
+        list.one_of("update", &mut self.update, &Update::ALL, (text, "from 0 to 4"))?;
+        self.fingerprints.list(list)
+    }
+}
 
+impl<F: Fingerprints> Subfilter for Buckets<F> {
     fn best_in_queue(bits: u64, turn: f64, stream: Stream) -> Option<Self> {
         // The subfilter's own errors stand in for the queue's, of which false positives add up.
         let filters = (stream.window / turn).max(1.0);
@@ -325,48 +320,9 @@ impl<F: Fingerprints> Subfilter for Buckets<F> {
     fn first_cell(&self, hash: u64) -> usize {
         self.place(0, hash).0
     }
-
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        let mut fields = vec![
-            ("rows", self.rows.to_string()),
-            ("buckets", self.buckets.to_string()),
-            ("update", format!("{:?}", self.update)),
-        ];
-        fields.extend(self.fingerprints.fields());
-        fields
-    }
-
-    fn write(&self, out: &mut Writer) {
-        out.u64(self.rows);
-        out.u32(self.buckets);
-        let code = Update::ALL.iter().position(|update| *update == self.update);
-        out.u8(code.expect("every update is listed") as u8);
-        self.fingerprints.write(out);
-    }
-
-    fn read(from: &mut Reader<'_>) -> Result<Self, Error> {
-        let rows = from.u64("rows")?;
-        let buckets = from.u32("buckets")?;
-        if !(1..=64).contains(&buckets) {
-            let expected = "from 1 to 64";
-            return Err(Error::Field { field: "buckets", found: buckets.into(), expected });
-        }
-        if rows == 0 || rows > 1 << 56 {
-            return Err(Error::Field { field: "rows", found: rows, expected: "from 1 to 2^56" });
-        }
-        let code = from.u8("update")?;
-        let update = *Update::ALL.get(usize::from(code)).ok_or(Error::Field {
-            field: "update",
-            found: code.into(),
-            expected: "from 0 to 4",
-        })?;
-        Ok(Self { rows, buckets, update, fingerprints: F::read(from)? })
-    }
 }
 
 impl<F: Fingerprints> Detector for Buckets<F> {
-    const ALONE: Identity = F::ALONE;
-
     fn best(bits: u64, stream: Stream) -> Option<Self> {
         Self::best_by(bits, |table| table.in_the_long_run(stream).total())
     }

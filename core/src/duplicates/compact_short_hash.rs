@@ -11,24 +11,23 @@
 
 use alloc::vec::Vec;
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
 
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
-use super::detector::read_window;
 use super::law::Stream;
 use crate::bits::{Packed, size};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Filter, Membership};
+use crate::parameters::{List, Parameters};
 use crate::promise::{Mistakes, Promise};
 use crate::hash::{Seed, reduce};
 use crate::plan::{Goal, Limit};
 use crate::window::{Slack, Time, Window};
 
 /// How many hashes of how many bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CompactShortHashParameters {
     /// Insertions remembered, exactly.
     pub window: u64,
@@ -68,11 +67,14 @@ impl CompactShortHashParameters {
     }
 }
 
-impl Blueprint for CompactShortHashParameters {
-    fn structure(&self) -> &'static str {
-        CompactShortHash::NAME
+impl Parameters for CompactShortHashParameters {
+    fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
+        list.window(&mut self.window)?;
+        list.add("hash bits", &mut self.hash_bits, 2..=64, "from 2 to 64")
     }
+}
 
+impl Blueprint for CompactShortHashParameters {
     fn promise(&self) -> Promise {
         Promise {
             window: Window::Last(self.window),
@@ -98,15 +100,6 @@ impl Blueprint for CompactShortHashParameters {
 
     fn items_scanned(&self) -> f64 {
         self.window as f64
-    }
-
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        vec![("window", self.window.to_string()), ("hash bits", self.hash_bits.to_string())]
-    }
-
-    fn write_parameters(&self, out: &mut Writer) {
-        out.u64(self.window);
-        out.u32(self.hash_bits);
     }
 
     fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
@@ -187,37 +180,20 @@ impl Filter for CompactShortHash {
     }
 }
 
-impl Structure for CompactShortHash {
-    type Blueprint = CompactShortHashParameters;
-
-    const NAME: &'static str = "compact-short-hash";
-    const FAMILY: u16 = 2;
-    const STRENGTH: &'static str = "the window is exact to the item, but every check scans it";
-
-    fn propose(goal: &Goal) -> Result<CompactShortHashParameters, Unfit> {
-        let Window::Last(window) = goal.window else {
-            return Err(Unfit("keeps windows by count only"));
-        };
-        if goal.counting || goal.removing {
-            return Err(Unfit("neither counts nor removes"));
-        }
+impl Structure for CompactShortHashParameters {
+    fn propose(goal: &Goal) -> Result<Self, Unfit> {
+        let window = goal.last()?;
+        goal.neither_counts_nor_removes()?;
         match goal.limit {
-            Limit::Error(rate) => CompactShortHashParameters::with_error(window, rate.get())
+            Limit::Error(rate) => Self::with_error(window, rate.get())
                 .ok_or(Unfit("cannot err so rarely over so long a window")),
-            Limit::Memory(memory) => {
-                CompactShortHashParameters::with_memory(window, memory.bytes())
-                    .ok_or(Unfit("needs at least two bits per item"))
-            }
+            Limit::Memory(memory) => Self::with_memory(window, memory.bytes())
+                .ok_or(Unfit("needs at least two bits per item")),
         }
     }
 
-    fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
-        let window = read_window(parameters)?;
-        let hash_bits = parameters.u32("hash bits")?;
-        if !(2..=64).contains(&hash_bits) {
-            let expected = "from 2 to 64";
-            return Err(Error::Field { field: "hash bits", found: hash_bits.into(), expected });
-        }
+    fn open(self, payload: &mut Reader<'_>) -> Result<Box<dyn Filter>, Error> {
+        let Self { window, hash_bits } = self;
         let next = payload.u64_at_most("next", window - 1, "below the window")?;
         let words = Packed::words_for(hash_bits, size(window)) as u64;
         let words = payload.last_words("ring", words)?;
@@ -226,7 +202,7 @@ impl Structure for CompactShortHash {
             found: u64::MAX,
             expected: "zero beyond the last hash",
         })?;
-        Ok(Self { parameters: CompactShortHashParameters { window, hash_bits }, ring, next })
+        Ok(Box::new(CompactShortHash { parameters: self, ring, next }))
     }
 }
 

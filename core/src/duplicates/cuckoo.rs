@@ -15,16 +15,15 @@
 //! some, and else drops the first, which is evenly anyone.
 
 use alloc::vec::Vec;
-use alloc::string::{String, ToString};
 
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
-use super::detector::{Detector, Identity, Subfilter};
+use super::detector::{Detector, Subfilter};
 use super::law::{Crowd, Stream};
 use super::random::Random;
 use crate::bits::Packed;
-use crate::codec::{Reader, Writer};
 use crate::error::Error;
+use crate::parameters::{List, Parameters};
 use crate::promise::Mistakes;
 use crate::hash::{reduce, remix};
 use crate::probability::{mean_decay, poisson_nodes};
@@ -34,7 +33,7 @@ use crate::sample::sample;
 const MOVES: usize = 50;
 
 /// A cuckoo table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cuckoo {
     /// Cells.
     pub cells: u64,
@@ -148,13 +147,15 @@ impl Cuckoo {
 /// Steps in which the filling of a table is followed.
 const STEPS: usize = 64;
 
-impl Subfilter for Cuckoo {
-    const QUEUED: Identity = Identity {
-        name: "queued-cuckoo",
-        family: 31,
-        strength: "cuckoo tables that take turns: small errors from few bits",
-    };
+impl Parameters for Cuckoo {
+    fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
+        list.add("cells", &mut self.cells, 2..=1 << 56, "from 2 to 2^56")?;
+        list.add("buckets", &mut self.buckets, 1..=8, "from 1 to 8")?;
+        list.add("fingerprint bits", &mut self.bits, 2..=32, "from 2 to 32")
+    }
+}
 
+impl Subfilter for Cuckoo {
     fn best_in_queue(bits: u64, turn: f64, stream: Stream) -> Option<Self> {
         let filters = (stream.window / turn).max(1.0);
         Self::best_by(bits, |table| {
@@ -258,47 +259,9 @@ impl Subfilter for Cuckoo {
     fn first_cell(&self, hash: u64) -> usize {
         self.place(hash).1 as usize * self.buckets as usize
     }
-
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("cells", self.cells.to_string()),
-            ("buckets", self.buckets.to_string()),
-            ("fingerprint bits", self.bits.to_string()),
-        ]
-    }
-
-    fn write(&self, out: &mut Writer) {
-        out.u64(self.cells);
-        out.u32(self.buckets);
-        out.u32(self.bits);
-    }
-
-    fn read(from: &mut Reader<'_>) -> Result<Self, Error> {
-        let cells = from.u64("cells")?;
-        if !(2..=1 << 56).contains(&cells) {
-            return Err(Error::Field { field: "cells", found: cells, expected: "from 2 to 2^56" });
-        }
-        let buckets = from.u32("buckets")?;
-        if !(1..=8).contains(&buckets) {
-            let expected = "from 1 to 8";
-            return Err(Error::Field { field: "buckets", found: buckets.into(), expected });
-        }
-        let bits = from.u32("fingerprint bits")?;
-        if !(2..=32).contains(&bits) {
-            let expected = "from 2 to 32";
-            return Err(Error::Field { field: "fingerprint bits", found: bits.into(), expected });
-        }
-        Ok(Self { cells, buckets, bits })
-    }
 }
 
 impl Detector for Cuckoo {
-    const ALONE: Identity = Identity {
-        name: "cuckoo",
-        family: 25,
-        strength: "full of fingerprints, it forgets at random; kept for comparison",
-    };
-
     fn best(bits: u64, stream: Stream) -> Option<Self> {
         Self::best_by(bits, |table| table.in_the_long_run(stream).total())
     }

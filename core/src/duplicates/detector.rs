@@ -7,7 +7,6 @@
 
 use alloc::vec::Vec;
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
 use core::fmt::Debug;
 
 use super::law::{Crowd, Stream};
@@ -17,28 +16,15 @@ use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Filter, Membership};
+use crate::parameters::{List, Parameters};
 use crate::promise::{Mistakes, Promise};
 use crate::hash::Seed;
-use crate::plan::{Goal, Limit};
+use crate::plan::Goal;
 use crate::sample::PLACES;
 use crate::window::{Slack, Time, Window};
 
-/// The name of a row of the catalog.
-#[derive(Debug, Clone, Copy)]
-pub struct Identity {
-    /// Its name.
-    pub name: &'static str,
-    /// Its id in snapshots.
-    pub family: u16,
-    /// What it is good at.
-    pub strength: &'static str,
-}
-
 /// A rule by which hashes read and change a range of cells: a filter that may stand in a queue.
-pub trait Subfilter: Copy + Debug + PartialEq + Send + Sync + 'static {
-    /// The row of a queue of these.
-    const QUEUED: Identity;
-
+pub trait Subfilter: Parameters + Copy + Debug + PartialEq + Send + Sync {
     /// Whether it may forget what was inserted.
     const FORGETS: bool = true;
 
@@ -76,21 +62,10 @@ pub trait Subfilter: Copy + Debug + PartialEq + Send + Sync + 'static {
     /// Index of a cell that an operation on this hash reads first.
     fn first_cell(&self, hash: u64) -> usize;
 
-    /// The parameters by name, for people.
-    fn fields(&self) -> Vec<(&'static str, String)>;
-
-    /// Writes the parameters.
-    fn write(&self, out: &mut Writer);
-
-    /// Reads and checks what [`write`](Self::write) wrote.
-    fn read(from: &mut Reader<'_>) -> Result<Self, Error>;
 }
 
 /// A filter that makes room by itself, so that it may also stand alone.
 pub trait Detector: Subfilter {
-    /// The row of one alone.
-    const ALONE: Identity;
-
     /// The parameters that err least within `bits` on the stream; `None` if there is too little
     /// room.
     fn best(bits: u64, stream: Stream) -> Option<Self>;
@@ -124,15 +99,9 @@ pub(super) fn window_and_memory(goal: &Goal) -> Result<(u64, u64), Unfit> {
     /// Below an eighth of a bit per item every detector answers almost at random, and the laws
     /// would only cost time.
     const MOST_ITEMS_PER_BIT: u64 = 8;
-    let Window::Last(window) = goal.window else {
-        return Err(Unfit("keeps windows by count only"));
-    };
-    if goal.counting || goal.removing {
-        return Err(Unfit("neither counts nor removes"));
-    }
-    let Limit::Memory(memory) = goal.limit else {
-        return Err(Unfit("may forget: it can keep a memory, not an error"));
-    };
+    let window = goal.last()?;
+    goal.neither_counts_nor_removes()?;
+    let memory = goal.memory()?;
     if window / MOST_ITEMS_PER_BIT > memory.bits() {
         return Err(Unfit("needs at least an eighth of a bit per item"));
     }
@@ -155,17 +124,8 @@ pub(super) fn read_cells(
     })
 }
 
-/// Reads a window by count.
-pub(super) fn read_window(parameters: &mut Reader<'_>) -> Result<u64, Error> {
-    let window = parameters.u64("window")?;
-    match Window::Last(window).validate() {
-        Ok(_) => Ok(window),
-        Err(_) => Err(Error::Field { field: "window", found: window, expected: "from 1 to 2^48" }),
-    }
-}
-
 /// A detector, and the window over which its errors are predicted.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct AloneParameters<D> {
     /// The window. The detector does not depend on it, only what is promised of it.
     pub window: u64,
@@ -181,11 +141,14 @@ impl<D: Detector> AloneParameters<D> {
     }
 }
 
-impl<D: Detector> Blueprint for AloneParameters<D> {
-    fn structure(&self) -> &'static str {
-        D::ALONE.name
+impl<D: Detector> Parameters for AloneParameters<D> {
+    fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
+        list.window(&mut self.window)?;
+        self.detector.list(list)
     }
+}
 
+impl<D: Detector> Blueprint for AloneParameters<D> {
     fn promise(&self) -> Promise {
         promise_of_long_run(self.window, Slack::Unlimited, self.expected_mistakes(None))
     }
@@ -200,17 +163,6 @@ impl<D: Detector> Blueprint for AloneParameters<D> {
 
     fn lines_touched(&self) -> f64 {
         self.detector.lines_touched()
-    }
-
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        let mut fields = vec![("window", self.window.to_string())];
-        fields.extend(self.detector.fields());
-        fields
-    }
-
-    fn write_parameters(&self, out: &mut Writer) {
-        out.u64(self.window);
-        self.detector.write(out);
     }
 
     fn allocate(&self, seed: Seed) -> Box<dyn Filter> {
@@ -276,27 +228,19 @@ impl<D: Detector> Filter for Alone<D> {
     }
 }
 
-impl<D: Detector> Structure for Alone<D> {
-    type Blueprint = AloneParameters<D>;
-
-    const NAME: &'static str = D::ALONE.name;
-    const FAMILY: u16 = D::ALONE.family;
-    const STRENGTH: &'static str = D::ALONE.strength;
-
-    fn propose(goal: &Goal) -> Result<AloneParameters<D>, Unfit> {
+impl<D: Detector> Structure for AloneParameters<D> {
+    fn propose(goal: &Goal) -> Result<Self, Unfit> {
         let (window, bytes) = window_and_memory(goal)?;
         if goal.slack != Slack::Unlimited {
             return Err(Unfit("does not limit how long it reports a key"));
         }
-        AloneParameters::with_memory(window, goal.alphabet, bytes)
+        Self::with_memory(window, goal.alphabet, bytes)
             .ok_or(Unfit("needs more memory for a single cell"))
     }
 
-    fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
-        let window = read_window(parameters)?;
-        let detector = D::read(parameters)?;
+    fn open(self, payload: &mut Reader<'_>) -> Result<Box<dyn Filter>, Error> {
         let random = Random::read(payload)?;
-        let cells = read_cells(payload, detector.cell_bits(), Some(detector.cells()))?;
-        Ok(Self { parameters: AloneParameters { window, detector }, cells, random })
+        let cells = read_cells(payload, self.detector.cell_bits(), Some(self.detector.cells()))?;
+        Ok(Box::new(Alone { parameters: self, cells, random }))
     }
 }

@@ -12,17 +12,17 @@
 //! be reported. Not guaranteed: a bounded worst case. At each turn a block of every place is
 //! emptied, in time linear in w.
 
-use alloc::{boxed::Box, string::String, string::ToString, vec::Vec};
+use alloc::boxed::Box;
 
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
-use super::detector::read_window;
 use super::law::{Stream, queued};
 use crate::bits::{Isa, LINE_WORDS, Level, Lines, prefetch, size_of_parts, vectorized};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{BATCH, Filter, Membership};
+use crate::parameters::{List, Parameters};
 use crate::promise::{Mistakes, Promise};
 use crate::hash::{Seed, reduce, remix};
 use crate::plan::{Goal, Limit};
@@ -38,7 +38,7 @@ const LANE_BITS: u32 = 32;
 const FILTERS_PER_LINE: u64 = (LINE_WORDS / BLOCK_WORDS) as u64;
 
 /// How many filters of how many blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct InterleavedParameters {
     /// Insertions that are never forgotten.
     pub window: u64,
@@ -111,11 +111,17 @@ impl InterleavedParameters {
     }
 }
 
-impl Blueprint for InterleavedParameters {
-    fn structure(&self) -> &'static str {
-        Interleaved::NAME
+impl Parameters for InterleavedParameters {
+    fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
+        let (filters, expected) = (&mut self.filters, "an even number from 2 to 64");
+        list.window(&mut self.window)?;
+        list.add("filters", filters, 2..=MOST_FILTERS, expected)?;
+        list.check(filters.is_multiple_of(FILTERS_PER_LINE), "filters", *filters, expected)?;
+        list.add("places", &mut self.places, 1..=1 << 48, "from 1 to 2^48")
     }
+}
 
+impl Blueprint for InterleavedParameters {
     fn promise(&self) -> Promise {
         Promise {
             window: Window::Last(self.window),
@@ -139,20 +145,6 @@ impl Blueprint for InterleavedParameters {
 
     fn lines_touched(&self) -> f64 {
         self.lines_per_place() as f64
-    }
-
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("window", self.window.to_string()),
-            ("filters", self.filters.to_string()),
-            ("places", self.places.to_string()),
-        ]
-    }
-
-    fn write_parameters(&self, out: &mut Writer) {
-        out.u64(self.window);
-        out.u64(self.filters);
-        out.u64(self.places);
     }
 
     fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
@@ -342,59 +334,30 @@ fn all_set(block: &Mask) -> f64 {
     lanes.map(|lane| f64::from(lane.count_ones()) / f64::from(LANE_BITS)).product()
 }
 
-impl Structure for Interleaved {
-    type Blueprint = InterleavedParameters;
-
-    const NAME: &'static str = "interleaved";
-    const FAMILY: u16 = 34;
-    const STRENGTH: &'static str =
-        "two adjacent cache lines per check, and a slack of a third of the window";
-
-    fn propose(goal: &Goal) -> Result<InterleavedParameters, Unfit> {
-        let Window::Last(window) = goal.window else {
-            return Err(Unfit("keeps windows by count only"));
-        };
-        if goal.counting || goal.removing {
-            return Err(Unfit("neither counts nor removes"));
-        }
-        let most_slack = match goal.slack {
-            Slack::Items(most) => Some(most),
-            Slack::Time(_) | Slack::Unlimited => None,
-        };
-        let filters = InterleavedParameters::filters_for(window, most_slack)
-            .ok_or(Unfit("needs a larger slack"))?;
+impl Structure for InterleavedParameters {
+    fn propose(goal: &Goal) -> Result<Self, Unfit> {
+        let window = goal.last()?;
+        goal.neither_counts_nor_removes()?;
+        let filters = Self::filters_for(window, goal.slack_in_items());
+        let filters = filters.ok_or(Unfit("needs a larger slack"))?;
         match goal.limit {
-            Limit::Error(rate) => {
-                Ok(InterleavedParameters::with_error(window, filters, rate.get()))
-            }
-            Limit::Memory(memory) => {
-                InterleavedParameters::with_memory(window, filters, memory.bytes())
-                    .ok_or(Unfit("needs more memory"))
-            }
+            Limit::Error(rate) => Ok(Self::with_error(window, filters, rate.get())),
+            Limit::Memory(memory) => Self::with_memory(window, filters, memory.bytes())
+                .ok_or(Unfit("needs more memory")),
         }
     }
 
-    fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
-        let window = read_window(parameters)?;
-        let filters = parameters.u64("filters")?;
-        if !(2..=MOST_FILTERS).contains(&filters) || !filters.is_multiple_of(FILTERS_PER_LINE) {
-            let expected = "an even number from 2 to 64";
-            return Err(Error::Field { field: "filters", found: filters, expected });
-        }
-        let places = parameters.u64("places")?;
-        if !(1..=1 << 48).contains(&places) {
-            let expected = "from 1 to 2^48";
-            return Err(Error::Field { field: "places", found: places, expected });
-        }
-        let parameters = InterleavedParameters { window, filters, places };
-        let newest = payload.u64_at_most("newest", filters - 1, "one of the filters")? as usize;
-        let turn = parameters.turn();
+    fn open(self, payload: &mut Reader<'_>) -> Result<Box<dyn Filter>, Error> {
+        let last = self.filters - 1;
+        let newest = payload.u64_at_most("newest", last, "one of the filters")? as usize;
+        let turn = self.turn();
         let held = payload.u64_at_most("held", turn, "at most a turn")?;
-        let words = payload
-            .last_words("blocks", (parameters.lines() as u64).saturating_mul(LINE_WORDS as u64))?;
-        let mut lines = Lines::new(parameters.lines());
+        let words = (self.lines() as u64).saturating_mul(LINE_WORDS as u64);
+        let words = payload.last_words("blocks", words)?;
+        let mut lines = Lines::new(self.lines());
         lines.as_mut_slice().as_flattened_mut().copy_from_slice(&words);
-        Ok(Self { parameters, lines, turn, newest, held, level: Level::detect() })
+        let level = Level::detect();
+        Ok(Box::new(Interleaved { parameters: self, lines, turn, newest, held, level }))
     }
 }
 

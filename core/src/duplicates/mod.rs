@@ -56,7 +56,7 @@ pub use chain::{CellLaw, Chain};
 pub use compact_short_hash::{CompactShortHash, CompactShortHashParameters};
 pub use counts::{HashCounts, QuotientCounts, WholeHashes};
 pub use cuckoo::Cuckoo;
-pub use detector::{Alone, AloneParameters, Detector, Identity, Subfilter};
+pub use detector::{Alone, AloneParameters, Detector, Subfilter};
 pub use interleaved::{Interleaved, InterleavedParameters};
 pub use queuing::{Queuing, QueuingParameters, Rotation};
 pub use quotient_table::{Even, QuotientTable};

@@ -13,12 +13,11 @@
 
 use alloc::vec::Vec;
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
 
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
 use super::detector::{
-    Subfilter, payload_bits, promise_of_long_run, read_cells, read_window, window_and_memory,
+    Subfilter, payload_bits, promise_of_long_run, read_cells, window_and_memory,
 };
 use super::law::{Crowd, Stream, queued};
 use super::random::Random;
@@ -27,6 +26,7 @@ use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Filter, Membership};
+use crate::parameters::{List, Parameters};
 use crate::promise::{Mistakes, Promise};
 use crate::hash::Seed;
 use crate::plan::Goal;
@@ -54,7 +54,7 @@ impl Rotation {
 }
 
 /// How many subfilters of which kind, and when they take turns.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct QueuingParameters<S> {
     /// The window over which errors are predicted.
     pub window: u64,
@@ -135,11 +135,17 @@ impl<S: Subfilter> QueuingParameters<S> {
     }
 }
 
-impl<S: Subfilter> Blueprint for QueuingParameters<S> {
-    fn structure(&self) -> &'static str {
-        S::QUEUED.name
+impl<S: Subfilter> Parameters for QueuingParameters<S> {
+    fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
+        list.window(&mut self.window)?;
+        list.add("filters", &mut self.filters, 2..=MOST_FILTERS, "from 2 to 64")?;
+        let most = self.window;
+        list.add("turn", &mut self.turn, 1..=most, "from 1 to the window")?;
+        self.subfilter.list(list)
     }
+}
 
+impl<S: Subfilter> Blueprint for QueuingParameters<S> {
     fn promise(&self) -> Promise {
         let slack = Slack::Items(self.slack());
         // All of them full, so that unseen keys get what is promised at the worst moment.
@@ -163,23 +169,6 @@ impl<S: Subfilter> Blueprint for QueuingParameters<S> {
 
     fn lines_touched(&self) -> f64 {
         self.filters as f64 * self.subfilter.lines_touched()
-    }
-
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        let mut fields = vec![
-            ("window", self.window.to_string()),
-            ("filters", self.filters.to_string()),
-            ("turn", self.turn.to_string()),
-        ];
-        fields.extend(self.subfilter.fields());
-        fields
-    }
-
-    fn write_parameters(&self, out: &mut Writer) {
-        out.u64(self.window);
-        out.u64(self.filters);
-        out.u64(self.turn);
-        self.subfilter.write(out);
     }
 
     fn allocate(&self, seed: Seed) -> Box<dyn Filter> {
@@ -281,42 +270,21 @@ impl<S: Subfilter> Filter for Queuing<S> {
     }
 }
 
-impl<S: Subfilter> Structure for Queuing<S> {
-    type Blueprint = QueuingParameters<S>;
-
-    const NAME: &'static str = S::QUEUED.name;
-    const FAMILY: u16 = S::QUEUED.family;
-    const STRENGTH: &'static str = S::QUEUED.strength;
-
-    fn propose(goal: &Goal) -> Result<QueuingParameters<S>, Unfit> {
+impl<S: Subfilter> Structure for QueuingParameters<S> {
+    fn propose(goal: &Goal) -> Result<Self, Unfit> {
         let (window, bytes) = window_and_memory(goal)?;
-        let most_slack = match goal.slack {
-            Slack::Items(most) => Some(most),
-            Slack::Time(_) | Slack::Unlimited => None,
-        };
-        QueuingParameters::with_memory(Stream::new(window, goal.alphabet), bytes, most_slack)
+        let stream = Stream::new(window, goal.alphabet);
+        Self::with_memory(stream, bytes, goal.slack_in_items())
             .ok_or(Unfit("needs more memory, or a larger slack"))
     }
 
-    fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
-        let window = read_window(parameters)?;
-        let filters = parameters.u64("filters")?;
-        if !(2..=MOST_FILTERS).contains(&filters) {
-            let expected = "from 2 to 64";
-            return Err(Error::Field { field: "filters", found: filters, expected });
-        }
-        let turn = parameters.u64_at_most("turn", window, "at most the window")?;
-        if turn == 0 {
-            return Err(Error::Field { field: "turn", found: 0, expected: "at least 1" });
-        }
-        let subfilter = S::read(parameters)?;
+    fn open(self, payload: &mut Reader<'_>) -> Result<Box<dyn Filter>, Error> {
         let random = Random::read(payload)?;
-        let newest = payload.u64_at_most("newest", filters - 1, "one of the filters")?;
-        let held = payload.u64_at_most("held", turn, "at most a turn")?;
-        let len = subfilter.cells().checked_mul(filters);
-        let cells = read_cells(payload, subfilter.cell_bits(), len)?;
-        let parameters = QueuingParameters { window, filters, turn, subfilter };
-        Ok(Self { parameters, cells, random, newest, held })
+        let newest = payload.u64_at_most("newest", self.filters - 1, "one of the filters")?;
+        let held = payload.u64_at_most("held", self.turn, "at most a turn")?;
+        let len = self.subfilter.cells().checked_mul(self.filters);
+        let cells = read_cells(payload, self.subfilter.cell_bits(), len)?;
+        Ok(Box::new(Queuing { parameters: self, cells, random, newest, held }))
     }
 }
 

@@ -9,35 +9,29 @@
 //! that a key is remembered, or forgotten, at any given distance.
 
 use alloc::vec::Vec;
-use alloc::string::{String, ToString};
 
 use super::buckets::{Buckets, Fingerprints, Update};
-use super::detector::Identity;
-use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::hash::reduce;
+use crate::parameters::{List, Parameters};
 
 /// The quotient hash table.
 pub type QuotientTable = Buckets<Even>;
 
 /// Fingerprints that are uniform on all values but 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Even {
     /// Bits, 1 to 32.
     pub bits: u32,
 }
 
+impl Parameters for Even {
+    fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
+        list.add("fingerprint bits", &mut self.bits, 1..=32, "from 1 to 32")
+    }
+}
+
 impl Fingerprints for Even {
-    const ALONE: Identity = Identity {
-        name: "quotient-table",
-        family: 23,
-        strength: "one cache line per check in any memory, but the window's end is blurred",
-    };
-    const QUEUED: Identity = Identity {
-        name: "queued-quotient-table",
-        family: 29,
-        strength: "tables that take turns: short memories, sharper than one table",
-    };
     const UPDATE: Update = Update::Renew;
 
     fn candidates() -> Vec<Self> {
@@ -60,22 +54,5 @@ impl Fingerprints for Even {
 
     fn collision(&self) -> f64 {
         1.0 / ((1u64 << self.bits) - 1) as f64
-    }
-
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        vec![("fingerprint bits", self.bits.to_string())]
-    }
-
-    fn write(&self, out: &mut Writer) {
-        out.u32(self.bits);
-    }
-
-    fn read(from: &mut Reader<'_>) -> Result<Self, Error> {
-        let bits = from.u32("fingerprint bits")?;
-        if !(1..=32).contains(&bits) {
-            let expected = "from 1 to 32";
-            return Err(Error::Field { field: "fingerprint bits", found: bits.into(), expected });
-        }
-        Ok(Self { bits })
     }
 }

@@ -26,12 +26,12 @@
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
 use super::counts::{HashCounts, QuotientCounts, WholeHashes};
-use super::detector::read_window;
 use super::law::Stream;
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Counting, Filter, Membership};
+use crate::parameters::{List, Parameters};
 use crate::promise::{Mistakes, Promise};
 use crate::hash::{Seed, reduce};
 use crate::latest::Latest;
@@ -39,7 +39,6 @@ use crate::plan::{Goal, Limit};
 use crate::window::{Slack, Time, Window};
 use alloc::vec::Vec;
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
 use core::fmt::Debug;
 use core::marker::PhantomData;
 
@@ -52,12 +51,6 @@ pub type ExactWindow = Ring<WholeHashes>;
 
 /// How many copies of each short hash are in the ring.
 pub trait Counts: Debug + Clone + Send + Sync + 'static {
-    /// The name of the row.
-    const NAME: &'static str;
-    /// Its id in snapshots.
-    const FAMILY: u16;
-    /// What it is good at.
-    const STRENGTH: &'static str;
     /// Hash lengths to choose from: remainder bits for a quotient table, all bits for a map.
     const BITS: core::ops::RangeInclusive<u32>;
 
@@ -168,11 +161,22 @@ impl<C> Debug for RingParameters<C> {
     }
 }
 
-impl<C: Counts> Blueprint for RingParameters<C> {
-    fn structure(&self) -> &'static str {
-        C::NAME
+impl<C> Default for RingParameters<C> {
+    fn default() -> Self {
+        Self { window: 0, bits: 0, counts: PhantomData }
     }
+}
 
+impl<C: Counts> Parameters for RingParameters<C> {
+    fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
+        list.window(&mut self.window)?;
+        list.add("bits", &mut self.bits, C::BITS, "a length that this structure has")?;
+        list.shown("hash values", || C::values(self.window, self.bits));
+        Ok(())
+    }
+}
+
+impl<C: Counts> Blueprint for RingParameters<C> {
     fn promise(&self) -> Promise {
         Promise {
             window: Window::Last(self.window),
@@ -201,19 +205,6 @@ impl<C: Counts> Blueprint for RingParameters<C> {
     fn items_scanned(&self) -> f64 {
         // Tables so full that the way to a free slot is long: to look, to add and to take away.
         450.0
-    }
-
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("window", self.window.to_string()),
-            ("bits", self.bits.to_string()),
-            ("hash values", C::values(self.window, self.bits).to_string()),
-        ]
-    }
-
-    fn write_parameters(&self, out: &mut Writer) {
-        out.u64(self.window);
-        out.u32(self.bits);
     }
 
     fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
@@ -346,37 +337,23 @@ impl<C: Counts> Filter for Ring<C> {
     }
 }
 
-impl<C: Counts> Structure for Ring<C> {
-    type Blueprint = RingParameters<C>;
-
-    const NAME: &'static str = C::NAME;
-    const FAMILY: u16 = C::FAMILY;
-    const STRENGTH: &'static str = C::STRENGTH;
-
-    fn propose(goal: &Goal) -> Result<RingParameters<C>, Unfit> {
-        let Window::Last(window) = goal.window else {
-            return Err(Unfit("keeps windows by count only"));
-        };
+impl<C: Counts> Structure for RingParameters<C> {
+    fn propose(goal: &Goal) -> Result<Self, Unfit> {
+        let window = goal.last()?;
         if goal.removing {
             return Err(Unfit("takes back by itself what leaves its window, and nothing else"));
         }
         match goal.limit {
-            Limit::Error(rate) => RingParameters::with_error(window, rate.get())
+            Limit::Error(rate) => Self::with_error(window, rate.get())
                 .ok_or(Unfit("cannot err so rarely over so long a window")),
-            Limit::Memory(memory) => RingParameters::with_memory(window, memory.bytes())
+            Limit::Memory(memory) => Self::with_memory(window, memory.bytes())
                 .ok_or(Unfit("needs more bits per item")),
         }
     }
 
-    fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
-        let window = read_window(parameters)?;
-        let bits = parameters.u32("bits")?;
-        if !C::BITS.contains(&bits) {
-            let expected = "a length that this structure has";
-            return Err(Error::Field { field: "bits", found: bits.into(), expected });
-        }
-        let parameters = RingParameters::new(window, bits);
-        let latest = Latest::read(payload, window, parameters.ring_bits())?;
+    fn open(self, payload: &mut Reader<'_>) -> Result<Box<dyn Filter>, Error> {
+        let Self { window, bits, .. } = self;
+        let latest = Latest::read(payload, window, self.ring_bits())?;
         let values = C::values(window, bits);
         let shorts = latest.shorts();
         if let Some(&found) = shorts.iter().find(|&&short| short > values) {
@@ -384,7 +361,7 @@ impl<C: Counts> Structure for Ring<C> {
             return Err(Error::Field { field: "ring", found, expected });
         }
         let counts = C::of(window, bits, shorts);
-        Ok(Self { parameters, latest, counts })
+        Ok(Box::new(Ring { parameters: self, latest, counts }))
     }
 }
 

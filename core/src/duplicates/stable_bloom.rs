@@ -11,23 +11,22 @@
 //! that a key is remembered at any distance.
 
 use alloc::vec::Vec;
-use alloc::string::{String, ToString};
 
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
-use super::detector::{Detector, Identity, Subfilter};
+use super::detector::{Detector, Subfilter};
 use super::law::{Crowd, Stream};
 use super::random::Random;
 use crate::bits::Packed;
-use crate::codec::{Reader, Writer};
 use crate::error::Error;
+use crate::parameters::{List, Parameters};
 use crate::promise::Mistakes;
 use crate::hash::{reduce, remix};
 use crate::probability::poisson_nodes;
 use crate::sample::share;
 
 /// A stable Bloom filter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StableBloom {
     /// Cells.
     pub cells: u64,
@@ -205,13 +204,18 @@ impl StableBloom {
 /// Ages at which a law is evaluated.
 const AGES: usize = 48;
 
-impl Subfilter for StableBloom {
-    const QUEUED: Identity = Identity {
-        name: "queued-stable-bloom",
-        family: 32,
-        strength: "stable Bloom filters that take turns, kept for comparison",
-    };
+impl Parameters for StableBloom {
+    fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
+        let Self { cells, bits, hashes, decrements } = self;
+        list.add("cells", cells, .., "")?;
+        list.add("cell bits", bits, 1..=8, "from 1 to 8")?;
+        list.add("hashes", hashes, 1..=16, "from 1 to 16")?;
+        list.check(*cells > (*hashes).into(), "cells", *cells, "more than the hashes")?;
+        list.add("decrements", decrements, 1..=*cells, "from 1 to the number of cells")
+    }
+}
 
+impl Subfilter for StableBloom {
     fn best_in_queue(bits: u64, turn: f64, stream: Stream) -> Option<Self> {
         let filters = (stream.window / turn).max(1.0);
         Self::best_by(bits, |filter| {
@@ -269,55 +273,9 @@ impl Subfilter for StableBloom {
     fn first_cell(&self, hash: u64) -> usize {
         reduce(remix(hash, 0), self.cells).0 as usize
     }
-
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("cells", self.cells.to_string()),
-            ("cell bits", self.bits.to_string()),
-            ("hashes", self.hashes.to_string()),
-            ("decrements", self.decrements.to_string()),
-        ]
-    }
-
-    fn write(&self, out: &mut Writer) {
-        out.u64(self.cells);
-        out.u32(self.bits);
-        out.u32(self.hashes);
-        out.u64(self.decrements);
-    }
-
-    fn read(from: &mut Reader<'_>) -> Result<Self, Error> {
-        let cells = from.u64("cells")?;
-        let bits = from.u32("cell bits")?;
-        if !(1..=8).contains(&bits) {
-            let expected = "from 1 to 8";
-            return Err(Error::Field { field: "cell bits", found: bits.into(), expected });
-        }
-        let hashes = from.u32("hashes")?;
-        if !(1..=16).contains(&hashes) {
-            let expected = "from 1 to 16";
-            return Err(Error::Field { field: "hashes", found: hashes.into(), expected });
-        }
-        if cells <= hashes.into() {
-            let expected = "more than the hashes";
-            return Err(Error::Field { field: "cells", found: cells, expected });
-        }
-        let decrements = from.u64("decrements")?;
-        if !(1..=cells).contains(&decrements) {
-            let expected = "from 1 to the number of cells";
-            return Err(Error::Field { field: "decrements", found: decrements, expected });
-        }
-        Ok(Self { cells, bits, hashes, decrements })
-    }
 }
 
 impl Detector for StableBloom {
-    const ALONE: Identity = Identity {
-        name: "stable-bloom",
-        family: 26,
-        strength: "a published way to forget evenly; kept for comparison",
-    };
-
     fn best(bits: u64, stream: Stream) -> Option<Self> {
         Self::best_by(bits, |filter| filter.in_the_long_run(stream).total())
     }

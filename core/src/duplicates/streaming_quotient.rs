@@ -10,18 +10,16 @@
 //! here to be compared with.
 
 use alloc::vec::Vec;
-use alloc::string::{String, ToString};
 
 use super::buckets::{Buckets, Fingerprints, Update};
-use super::detector::Identity;
-use crate::codec::{Reader, Writer};
 use crate::error::Error;
+use crate::parameters::{List, Parameters};
 
 /// The streaming quotient filter.
 pub type StreamingQuotient = Buckets<Ones>;
 
 /// Signatures of a number of ones and a few low bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ones {
     /// Bits of the remainder, 1 to 24.
     pub remainder: u32,
@@ -33,17 +31,15 @@ pub struct Ones {
 /// Buckets store signatures with this bit flipped, so that the mark is 0.
 const IMPOSSIBLE: u64 = 1;
 
+impl Parameters for Ones {
+    fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
+        let Self { remainder, kept } = self;
+        list.add("remainder bits", remainder, 1..=24, "from 1 to 24")?;
+        list.add("kept bits", kept, 1..=*remainder, "from 1 to the remainder's")
+    }
+}
+
 impl Fingerprints for Ones {
-    const ALONE: Identity = Identity {
-        name: "streaming-quotient",
-        family: 24,
-        strength: "a published rival of quotient tables, kept for comparison",
-    };
-    const QUEUED: Identity = Identity {
-        name: "queued-streaming-quotient",
-        family: 30,
-        strength: "streaming quotient filters that take turns, kept for comparison",
-    };
     const UPDATE: Update = Update::KeepRandom;
 
     fn candidates() -> Vec<Self> {
@@ -75,33 +71,6 @@ impl Fingerprints for Ones {
         // The ones above the kept bits may lie anywhere among the rest.
         let rest = i64::from(self.remainder - self.kept);
         choose(rest, ones - low) / (1u64 << self.remainder) as f64
-    }
-
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        vec![("remainder bits", self.remainder.to_string()), ("kept bits", self.kept.to_string())]
-    }
-
-    fn write(&self, out: &mut Writer) {
-        out.u32(self.remainder);
-        out.u32(self.kept);
-    }
-
-    fn read(from: &mut Reader<'_>) -> Result<Self, Error> {
-        let remainder = from.u32("remainder bits")?;
-        if !(1..=24).contains(&remainder) {
-            let expected = "from 1 to 24";
-            return Err(Error::Field {
-                field: "remainder bits",
-                found: remainder.into(),
-                expected,
-            });
-        }
-        let kept = from.u32("kept bits")?;
-        if !(1..=remainder).contains(&kept) {
-            let expected = "from 1 to the remainder's";
-            return Err(Error::Field { field: "kept bits", found: kept.into(), expected });
-        }
-        Ok(Self { remainder, kept })
     }
 }
 

@@ -14,13 +14,12 @@
 
 use alloc::vec::Vec;
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
 
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
 use super::bloom::PlainBloom;
 use super::detector::{
-    Subfilter, payload_bits, promise_of_long_run, read_cells, read_window, window_and_memory,
+    Subfilter, payload_bits, promise_of_long_run, read_cells, window_and_memory,
 };
 use super::law::{Stream, queued};
 use crate::bits::{Packed, size_of_parts};
@@ -28,6 +27,7 @@ use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Filter, Membership};
+use crate::parameters::{List, Parameters};
 use crate::promise::{Mistakes, Promise};
 use crate::hash::Seed;
 use crate::plan::Goal;
@@ -35,7 +35,7 @@ use crate::sample::PLACES;
 use crate::window::{Slack, Time, Window};
 
 /// How large the two filters are and when they change names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TwoBuffersParameters {
     /// The window over which errors are predicted.
     pub window: u64,
@@ -101,11 +101,16 @@ impl TwoBuffersParameters {
     }
 }
 
-impl Blueprint for TwoBuffersParameters {
-    fn structure(&self) -> &'static str {
-        TwoBuffers::NAME
+impl Parameters for TwoBuffersParameters {
+    fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
+        list.window(&mut self.window)?;
+        let most = self.window;
+        list.add("capacity", &mut self.capacity, 1..=most, "from 1 to the window")?;
+        self.half.list(list)
     }
+}
 
+impl Blueprint for TwoBuffersParameters {
     fn promise(&self) -> Promise {
         if self.capacity < self.window {
             let expected = self.expected_mistakes(None);
@@ -132,19 +137,6 @@ impl Blueprint for TwoBuffersParameters {
 
     fn lines_touched(&self) -> f64 {
         2.0 * self.half.lines_touched()
-    }
-
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        let mut fields =
-            vec![("window", self.window.to_string()), ("capacity", self.capacity.to_string())];
-        fields.extend(self.half.fields());
-        fields
-    }
-
-    fn write_parameters(&self, out: &mut Writer) {
-        out.u64(self.window);
-        out.u64(self.capacity);
-        self.half.write(out);
     }
 
     fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
@@ -246,35 +238,21 @@ impl Filter for TwoBuffers {
     }
 }
 
-impl Structure for TwoBuffers {
-    type Blueprint = TwoBuffersParameters;
-
-    const NAME: &'static str = "active-active";
-    const FAMILY: u16 = 27;
-    const STRENGTH: &'static str =
-        "two Bloom filters that turn by new keys, not by keys; repeats do not age it";
-
-    fn propose(goal: &Goal) -> Result<TwoBuffersParameters, Unfit> {
+impl Structure for TwoBuffersParameters {
+    fn propose(goal: &Goal) -> Result<Self, Unfit> {
         let (window, bytes) = window_and_memory(goal)?;
         if goal.slack != Slack::Unlimited {
             return Err(Unfit("does not limit how long it reports a key"));
         }
-        TwoBuffersParameters::with_memory(Stream::new(window, goal.alphabet), bytes)
+        Self::with_memory(Stream::new(window, goal.alphabet), bytes)
             .ok_or(Unfit("needs more memory"))
     }
 
-    fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
-        let window = read_window(parameters)?;
-        let capacity = parameters.u64_at_most("capacity", window, "at most the window")?;
-        if capacity == 0 {
-            return Err(Error::Field { field: "capacity", found: 0, expected: "at least 1" });
-        }
-        let half = PlainBloom::read(parameters)?;
+    fn open(self, payload: &mut Reader<'_>) -> Result<Box<dyn Filter>, Error> {
         let first = payload.u64_at_most("first", 1, "0 or 1")?;
-        let held = payload.u64_at_most("held", capacity, "at most the capacity")?;
-        let bits = read_cells(payload, 1, half.bits.checked_mul(2))?;
-        let parameters = TwoBuffersParameters { window, capacity, half };
-        Ok(Self { parameters, bits, first, held })
+        let held = payload.u64_at_most("held", self.capacity, "at most the capacity")?;
+        let bits = read_cells(payload, 1, self.half.bits.checked_mul(2))?;
+        Ok(Box::new(TwoBuffers { parameters: self, bits, first, held }))
     }
 }
 

@@ -1,25 +1,40 @@
 //! What a growing filter says of itself before it is built.
 
-use alloc::vec::Vec;
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
 
 use super::filter::Growing;
 use super::parameters::GrowingParameters;
 use super::segment::SLOTS;
 use crate::bits::LINE_WORDS;
-use crate::blueprint::{Blueprint, Structure};
-use crate::codec::Writer;
+use crate::blueprint::Blueprint;
+use crate::error::Error;
 use crate::filter::Filter;
+use crate::parameters::{List, Parameters};
 use crate::promise::Promise;
 use crate::hash::Seed;
 use crate::window::{Slack, Window};
 
-impl Blueprint for GrowingParameters {
-    fn structure(&self) -> &'static str {
-        Growing::NAME
+impl Parameters for GrowingParameters {
+    fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
+        list.add("expected items", &mut self.expected_items, .., "")?;
+        list.add("removing", &mut self.removing, .., "")?;
+        self.list_segments(list)
     }
+}
 
+impl GrowingParameters {
+    /// How segments are built: what filters and counters have in common.
+    pub(super) fn list_segments(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
+        let mut bins = self.bins as u8;
+        list.add("bins", &mut bins, .., "")?;
+        self.bins = bins.into();
+        list.add("remainder bits", &mut self.remainder_bits, .., "")?;
+        let expected = "of a segment whose entries fit its halves";
+        list.check(self.is_valid(), "bins or remainder bits", bins.into(), expected)
+    }
+}
+
+impl Blueprint for GrowingParameters {
     fn promise(&self) -> Promise {
         Promise {
             window: Window::Ever,
@@ -41,23 +56,6 @@ impl Blueprint for GrowingParameters {
         // Address, block, ends, and fields that may go on in another line.
         let moved = SLOTS * self.width(self.expected_depth() as u32);
         4.0 + moved as f64 / (64 * LINE_WORDS) as f64
-    }
-
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        let widths = self.remainder_bits.map(|bits| bits.to_string()).join(" ");
-        vec![
-            ("expected items", self.expected_items.to_string()),
-            ("removing", self.removing.to_string()),
-            ("bins", self.bins.to_string()),
-            ("remainder bits", widths),
-        ]
-    }
-
-    fn write_parameters(&self, out: &mut Writer) {
-        out.u64(self.expected_items);
-        out.u8(self.removing.into());
-        out.u8(self.bins as u8);
-        out.bytes(&self.remainder_bits);
     }
 
     fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {

@@ -18,7 +18,7 @@ use crate::filter::{Filter, Membership, Removing};
 use crate::hash::reduce;
 use crate::plan::{Goal, Limit};
 use crate::sample::spread;
-use crate::window::{Time, Window};
+use crate::window::Time;
 
 /// Equal signatures that are stored when insertions can be taken back. Of more, nobody knows how
 /// many there were, and they stay.
@@ -296,21 +296,10 @@ impl Filter for Growing {
     }
 }
 
-impl Structure for Growing {
-    type Blueprint = GrowingParameters;
-
-    const NAME: &'static str = "growing";
-    const FAMILY: u16 = 40;
-    const STRENGTH: &'static str =
-        "grows with what it holds, in steps too small to notice, at the error asked for";
-
-    fn propose(goal: &Goal) -> Result<GrowingParameters, Unfit> {
-        if goal.window != Window::Ever {
-            return Err(Unfit("never forgets"));
-        }
-        if goal.counting {
-            return Err(Unfit("does not count"));
-        }
+impl Structure for GrowingParameters {
+    fn propose(goal: &Goal) -> Result<Self, Unfit> {
+        goal.ever()?;
+        goal.does_not_count()?;
         match (goal.limit, goal.expected_items) {
             (Limit::Error(rate), Some(items)) if !goal.removing => {
                 GrowingParameters::with_stated_items(rate.get(), items)
@@ -336,8 +325,8 @@ impl Structure for Growing {
         }
     }
 
-    fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
-        state::read(parameters, payload)
+    fn open(self, payload: &mut Reader<'_>) -> Result<Box<dyn Filter>, Error> {
+        Ok(Box::new(state::read(self, payload)?))
     }
 }
 

@@ -11,7 +11,6 @@
 
 use alloc::vec::Vec;
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
 use core::f64::consts::PI;
 
 #[cfg(not(feature = "std"))]
@@ -22,9 +21,10 @@ use crate::blueprint::{Blueprint, Floor, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Filter, Membership};
+use crate::parameters::{List, Parameters};
 use crate::promise::Promise;
 use crate::hash::Seed;
-use crate::plan::{Goal, Limit};
+use crate::plan::Goal;
 use crate::rate::ErrorRate;
 use crate::split_block::{self, BLOCK_BITS, SplitBlock};
 use crate::window::{Slack, Time, Window};
@@ -40,7 +40,7 @@ const MOST_LAYERS: usize = 40;
 const FEWEST_ITEMS: u64 = 10_000;
 
 /// How rarely a filter of layers errs.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct GrowingLayersParameters {
     /// Chance that an unseen key is reported, all layers together.
     pub false_positive_rate: ErrorRate,
@@ -78,11 +78,14 @@ impl GrowingLayersParameters {
     }
 }
 
-impl Blueprint for GrowingLayersParameters {
-    fn structure(&self) -> &'static str {
-        GrowingLayers::NAME
+impl Parameters for GrowingLayersParameters {
+    fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
+        list.add("false positives", &mut self.false_positive_rate, .., "")?;
+        list.add("expected items", &mut self.expected_items, .., "")
     }
+}
 
+impl Blueprint for GrowingLayersParameters {
     fn promise(&self) -> Promise {
         Promise {
             window: Window::Ever,
@@ -102,18 +105,6 @@ impl Blueprint for GrowingLayersParameters {
 
     fn lines_touched(&self) -> f64 {
         Self::layers(self.expected_items) as f64
-    }
-
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("false positives", self.false_positive_rate.to_string()),
-            ("expected items", self.expected_items.to_string()),
-        ]
-    }
-
-    fn write_parameters(&self, out: &mut Writer) {
-        out.f64(self.false_positive_rate.get());
-        out.u64(self.expected_items);
     }
 
     fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
@@ -209,45 +200,31 @@ impl Filter for GrowingLayers {
     }
 }
 
-impl Structure for GrowingLayers {
-    type Blueprint = GrowingLayersParameters;
-
-    const NAME: &'static str = "growing-layers";
-    const FAMILY: u16 = 41;
-    const STRENGTH: &'static str = "a plain stack of Bloom filters, which asks all of them";
-
-    fn propose(goal: &Goal) -> Result<GrowingLayersParameters, Unfit> {
-        if goal.window != Window::Ever {
-            return Err(Unfit("never forgets"));
-        }
-        if goal.counting || goal.removing {
-            return Err(Unfit("neither counts nor removes"));
-        }
-        let Limit::Error(false_positive_rate) = goal.limit else {
-            return Err(Unfit("is planned by its error, not by memory"));
-        };
+impl Structure for GrowingLayersParameters {
+    fn propose(goal: &Goal) -> Result<Self, Unfit> {
+        goal.ever()?;
+        goal.neither_counts_nor_removes()?;
+        let false_positive_rate = goal.rate()?;
         let expected_items = goal.expected_items.unwrap_or(UNKNOWN_ITEMS).max(FEWEST_ITEMS);
-        Ok(GrowingLayersParameters { false_positive_rate, expected_items })
+        Ok(Self { false_positive_rate, expected_items })
     }
 
     fn floor(goal: &Goal) -> Floor {
-        let least = |parameters: GrowingLayersParameters| {
+        let least = |parameters: Self| {
             let bytes = parameters.bytes_of(split_block::blocks_at_least);
             Floor::of(goal, [(bytes, parameters.lines_touched())])
         };
         Self::propose(goal).map_or(Floor::ENDLESS, least)
     }
 
-    fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
-        let false_positive_rate = ErrorRate::new(parameters.f64("false positives")?)?;
-        let expected_items = parameters.u64("expected items")?;
+    fn open(self, payload: &mut Reader<'_>) -> Result<Box<dyn Filter>, Error> {
         let inserted = payload.u64("inserted")?;
         let count = usize::from(payload.u8("layers")?);
         if !(1..=MOST_LAYERS).contains(&count) {
             let expected = "from 1 to 40";
             return Err(Error::Field { field: "layers", found: count as u64, expected });
         }
-        if inserted > GrowingLayersParameters::capacity(count - 1) {
+        if inserted > Self::capacity(count - 1) {
             let expected = "at most the capacity of the last layer";
             return Err(Error::Field { field: "inserted", found: inserted, expected });
         }
@@ -261,8 +238,7 @@ impl Structure for GrowingLayers {
             let words = payload.words("layer", blocks.saturating_mul(BLOCK_BITS / 64))?;
             layers.push(SplitBlock::from_words(&words));
         }
-        let parameters = GrowingLayersParameters { false_positive_rate, expected_items };
-        Ok(Self { parameters, layers, inserted })
+        Ok(Box::new(GrowingLayers { parameters: self, layers, inserted }))
     }
 }
 

@@ -33,7 +33,7 @@ use crate::blueprint::Unfit;
 use crate::rate::ErrorRate;
 
 /// How a growing filter is built.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GrowingParameters {
     /// Items that are expected. A hint: it decides where bits are best spent.
     pub expected_items: u64,

@@ -9,7 +9,7 @@
 use alloc::vec::Vec;
 
 use super::directory::{
-    DEPTHS, Directory, Kept, MOST_DEPTH, MOST_NOTES, MOST_SEGMENTS, longest_prefix,
+    Directory, Kept, MOST_DEPTH, MOST_NOTES, MOST_SEGMENTS, longest_prefix,
 };
 use super::filter::Growing;
 use super::origin::Origins;
@@ -49,10 +49,9 @@ pub(super) fn write_table(directory: &Directory, out: &mut Writer) {
 }
 
 pub(super) fn read(
-    parameters: &mut Reader<'_>,
+    parameters: GrowingParameters,
     payload: &mut Reader<'_>,
 ) -> Result<Growing, Error> {
-    let parameters = read_parameters(parameters)?;
     let items = payload.u64("items")?;
     let lost = payload.u64("lost entries")?;
     let directory = read_directory(payload, parameters.removing, |payload, prefix, depth| {
@@ -149,24 +148,6 @@ fn read_segments(
     Ok(kept)
 }
 
-fn read_parameters(reader: &mut Reader<'_>) -> Result<GrowingParameters, Error> {
-    let expected_items = reader.u64("expected items")?;
-    let removing = reader.u8("removing")?;
-    let bins = reader.u8("bins")?.into();
-    let remainder_bits = reader.array::<DEPTHS>("remainder bits")?;
-    if removing > 1 {
-        let expected = "0 or 1";
-        return Err(Error::Field { field: "removing", found: removing.into(), expected });
-    }
-    let removing = removing == 1;
-    let parameters = GrowingParameters { expected_items, removing, bins, remainder_bits };
-    if !parameters.is_valid() {
-        let expected = "of a segment whose entries fit its halves";
-        return Err(Error::Field { field: "bins or remainder bits", found: bins.into(), expected });
-    }
-    Ok(parameters)
-}
-
 /// What is noted with the segment of a prefix.
 fn read_origins(payload: &mut Reader<'_>, prefix: u64, depth: u32) -> Result<Origins, Error> {
     let count = payload.u32("origins")?;
@@ -233,7 +214,6 @@ fn entry(segment: &Segment, width: usize, slot: usize) -> (bool, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::blueprint::Blueprint;
     use crate::filter::Membership;
     use crate::hash::remix;
     use crate::window::Time;
@@ -243,15 +223,13 @@ mod tests {
         let parameters = GrowingParameters::with_error(0.01, 1_000, true).unwrap();
         let remainder_bits = parameters.remainder_bits.map(|bits| bits.min(2));
         let parameters = GrowingParameters { bins: 1, remainder_bits, ..parameters };
-        let (mut written, mut payload) = (Writer::new(), Writer::new());
-        parameters.write_parameters(&mut written);
+        let mut payload = Writer::new();
         write(&Growing::new(parameters), &mut payload);
         let mut payload = payload.into_bytes();
         payload.truncate(payload.len() - 4);
         payload.extend((count as u32).to_le_bytes());
         payload.extend([1, 0, 0, 0, 0, 0, 0, 0].repeat(count));
-        let (written, mut payload) = (written.into_bytes(), Reader::new(&payload));
-        read(&mut Reader::new(&written), &mut payload)
+        read(parameters, &mut Reader::new(&payload))
     }
 
     #[test]

@@ -6,6 +6,7 @@
 pub mod bound;
 mod goal;
 mod relax;
+mod wishes;
 
 pub use goal::{Goal, Limit};
 

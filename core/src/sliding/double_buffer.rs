@@ -9,9 +9,7 @@
 //! not guaranteed: a bounded worst case. Every n-th insertion empties a filter, which takes time
 //! linear in n.
 
-use alloc::vec::Vec;
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
 
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
@@ -21,6 +19,7 @@ use crate::codec::{Reader, Writer};
 use crate::duplicates::law::{self, Stream};
 use crate::error::Error;
 use crate::filter::{Filter, Membership};
+use crate::parameters::{List, Parameters};
 use crate::promise::{Mistakes, Promise};
 use crate::hash::Seed;
 use crate::plan::{Goal, Limit};
@@ -28,7 +27,7 @@ use crate::split_block::{self, BLOCK_BITS, SplitBlock};
 use crate::window::{Slack, Time, Window};
 
 /// How large the two filters are and when they change places.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DoubleBufferParameters {
     /// Insertions that are never forgotten, and after which the filters change places.
     pub window: u64,
@@ -61,11 +60,14 @@ fn each(rate: f64) -> f64 {
     1.0 - (1.0 - rate).sqrt()
 }
 
-impl Blueprint for DoubleBufferParameters {
-    fn structure(&self) -> &'static str {
-        DoubleBuffer::NAME
+impl Parameters for DoubleBufferParameters {
+    fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
+        list.window(&mut self.window)?;
+        list.add("blocks", &mut self.blocks, 1.., "at least 1")
     }
+}
 
+impl Blueprint for DoubleBufferParameters {
     fn promise(&self) -> Promise {
         Promise {
             window: Window::Last(self.window),
@@ -90,15 +92,6 @@ impl Blueprint for DoubleBufferParameters {
 
     fn lines_touched(&self) -> f64 {
         2.0
-    }
-
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        vec![("window", self.window.to_string()), ("blocks", self.blocks.to_string())]
-    }
-
-    fn write_parameters(&self, out: &mut Writer) {
-        out.u64(self.window);
-        out.u64(self.blocks);
     }
 
     fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
@@ -194,27 +187,16 @@ impl Filter for DoubleBuffer {
     }
 }
 
-impl Structure for DoubleBuffer {
-    type Blueprint = DoubleBufferParameters;
-
-    const NAME: &'static str = "double-buffer";
-    const FAMILY: u16 = 1;
-    const STRENGTH: &'static str =
-        "two cache lines per check, but it reports up to twice the window";
-
-    fn propose(goal: &Goal) -> Result<DoubleBufferParameters, Unfit> {
-        let Window::Last(window) = goal.window else {
-            return Err(Unfit("keeps windows by count only"));
-        };
-        if goal.counting || goal.removing {
-            return Err(Unfit("neither counts nor removes"));
-        }
+impl Structure for DoubleBufferParameters {
+    fn propose(goal: &Goal) -> Result<Self, Unfit> {
+        let window = goal.last()?;
+        goal.neither_counts_nor_removes()?;
         if !goal.allows_slack(window) {
             return Err(Unfit("needs a slack as long as the window"));
         }
         match goal.limit {
-            Limit::Error(rate) => Ok(DoubleBufferParameters::with_error(window, rate.get())),
-            Limit::Memory(memory) => DoubleBufferParameters::with_memory(window, memory.bytes())
+            Limit::Error(rate) => Ok(Self::with_error(window, rate.get())),
+            Limit::Memory(memory) => Self::with_memory(window, memory.bytes())
                 .ok_or(Unfit("needs at least 240 bytes")),
         }
     }
@@ -224,27 +206,16 @@ impl Structure for DoubleBuffer {
             return Floor::NONE;
         };
         let blocks = split_block::blocks_at_least(window, each(rate.get()));
-        let least = DoubleBufferParameters { window, blocks };
+        let least = Self { window, blocks };
         Floor::of(goal, [(least.heap_bytes(), least.lines_touched())])
     }
 
-    fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
-        let window = parameters.u64("window")?;
-        let blocks = parameters.u64("blocks")?;
-        if Window::Last(window).validate().is_err() {
-            let expected = "from 1 to 2^48";
-            return Err(Error::Field { field: "window", found: window, expected });
-        }
-        if blocks == 0 {
-            let expected = "at least 1";
-            return Err(Error::Field { field: "blocks", found: blocks, expected });
-        }
-        let inserted = payload.u64_at_most("inserted", window, "at most the window")?;
-        let words = blocks.saturating_mul(BLOCK_BITS / 64);
+    fn open(self, payload: &mut Reader<'_>) -> Result<Box<dyn Filter>, Error> {
+        let inserted = payload.u64_at_most("inserted", self.window, "at most the window")?;
+        let words = self.blocks.saturating_mul(BLOCK_BITS / 64);
         let current = SplitBlock::from_words(&payload.words("current filter", words)?);
         let previous = SplitBlock::from_words(&payload.last_words("previous filter", words)?);
-        let parameters = DoubleBufferParameters { window, blocks };
-        Ok(Self { parameters, current, previous, inserted })
+        Ok(Box::new(DoubleBuffer { parameters: self, current, previous, inserted }))
     }
 }
 

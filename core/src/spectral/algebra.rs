@@ -9,9 +9,6 @@
 //! nobody takes back from it; and filters under recurring minimum are not combined, because a key
 //! may be counted in the second filter of one and not of the other.
 
-use alloc::vec::Vec;
-use alloc::string::String;
-use alloc::borrow::ToOwned;
 use core::any::Any;
 
 use super::counters::Counters;
@@ -42,7 +39,7 @@ impl<C: Counters, D: Design> Spectral<C, D> {
 
     /// The other filter, if it is built alike and can be combined with.
     pub(super) fn like<'o>(&self, other: &'o dyn Filter) -> Result<&'o Self, Error> {
-        check_alike(&self.design, other.blueprint())?;
+        (&self.design as &dyn Blueprint).check_alike(other.blueprint())?;
         if !self.design.rule().never_undercounts() {
             return Err(Error::Unsupported {
                 operation: "combine filters under recurring minimum",
@@ -59,52 +56,11 @@ impl<C: Counters, D: Design> Spectral<C, D> {
     }
 }
 
-/// Refuses two filters whose parameters differ, and says in what.
-pub fn check_alike(ours: &dyn Blueprint, theirs: &dyn Blueprint) -> Result<(), Error> {
-    let named = |blueprint: &dyn Blueprint| {
-        let mut fields = vec![("structure", blueprint.structure().to_owned())];
-        fields.extend(blueprint.fields());
-        fields
-    };
-    let (ours, theirs) = (named(ours), named(theirs));
-    let differences: Vec<String> = ours
-        .iter()
-        .filter_map(|(name, value)| {
-            let other = theirs.iter().find(|(other, _)| other == name).map(|(_, value)| value);
-            (other != Some(value)).then(|| match other {
-                Some(other) => format!("{name} ({value} and {other})"),
-                None => format!("{name} ({value} and none)"),
-            })
-        })
-        .collect();
-    match &differences[..] {
-        [] => Ok(()),
-        // Parameters of different structures have nothing to do with each other.
-        [structure, ..] if structure.starts_with("structure ") => {
-            Err(Error::Different { differences: structure.clone() })
-        }
-        several => Err(Error::Different { differences: several.join(", ") }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::{SpectralParameters, Storage};
+    use super::super::SpectralParameters;
     use super::*;
     use crate::hash::Seed;
-
-    #[test]
-    fn differences_are_named() {
-        let ours = SpectralParameters::with_error(100, 0.01, Rule::MinimumSelection);
-        let mut theirs = ours;
-        assert_eq!(check_alike(&ours, &theirs), Ok(()));
-        theirs.rows.width = 7;
-        theirs.storage = Storage::Serial;
-        let error = check_alike(&ours, &theirs).unwrap_err().to_string();
-        let width = ours.rows.width;
-        let expected = format!("width ({width} and 7), storage (bytes and serial)");
-        assert!(error.contains(&expected), "{error}");
-    }
 
     #[test]
     fn recurring_minimum_is_not_combined() {

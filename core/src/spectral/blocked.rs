@@ -19,7 +19,7 @@ use crate::probability::{least, poisson_mean};
 use crate::sample::{PLACES, sample};
 
 /// Lines of 64 counters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Blocked {
     /// How many lines.
     pub lines: u64,

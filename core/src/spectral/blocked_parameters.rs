@@ -1,8 +1,6 @@
 //! The parameters of a spectral filter that touches one cache line per key.
 
-use alloc::vec::Vec;
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
 
 use super::blocked::Blocked;
 use super::counters::{Bytes, Counters};
@@ -12,15 +10,16 @@ use super::rule::{Rule, Second};
 use super::{Design, MOST_HASHES_IN_LINE, Spectral};
 use crate::bits::Lines;
 use crate::blueprint::{Blueprint, Structure, Unfit};
-use crate::codec::{Reader, Writer};
+use crate::codec::Reader;
 use crate::error::Error;
 use crate::filter::Filter;
+use crate::parameters::{List, Parameters};
 use crate::promise::Promise;
 use crate::hash::Seed;
 use crate::plan::{Goal, Limit};
 
 /// The parameters of a spectral filter with all counters of a key in one cache line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BlockedParameters {
     /// Different keys for which the error is promised.
     pub items: u64,
@@ -43,11 +42,17 @@ impl BlockedParameters {
     }
 }
 
-impl Blueprint for BlockedParameters {
-    fn structure(&self) -> &'static str {
-        Spectral::<Bytes, Self>::NAME
+impl Parameters for BlockedParameters {
+    fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
+        let Blocked { lines, hashes } = &mut self.blocked;
+        list.add("items", &mut self.items, .., "")?;
+        list.add("lines", lines, 1..1 << 48, "from 1 to 2^48")?;
+        list.add("hashes", hashes, 1..=MOST_HASHES_IN_LINE, "from 1 to 8")?;
+        self.rule.list(list)
     }
+}
 
+impl Blueprint for BlockedParameters {
     fn promise(&self) -> Promise {
         promise(self.blocked.collision_rate(self.items))
     }
@@ -67,23 +72,6 @@ impl Blueprint for BlockedParameters {
 
     fn lines_touched(&self) -> f64 {
         1.0
-    }
-
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        let mut fields = vec![
-            ("items", self.items.to_string()),
-            ("lines", self.blocked.lines.to_string()),
-            ("hashes", self.blocked.hashes.to_string()),
-        ];
-        fields.extend(self.rule.fields());
-        fields
-    }
-
-    fn write_parameters(&self, out: &mut Writer) {
-        out.u64(self.items);
-        out.u64(self.blocked.lines);
-        out.u32(self.blocked.hashes);
-        self.rule.write(out);
     }
 
     fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
@@ -107,37 +95,17 @@ impl Design for BlockedParameters {
     }
 }
 
-impl Structure for Spectral<Bytes, BlockedParameters> {
-    type Blueprint = BlockedParameters;
-
-    const NAME: &'static str = "spectral-blocked";
-    const FAMILY: u16 = 51;
-    const STRENGTH: &'static str =
-        "counts touch one cache line, for about twice the memory of counters spread out";
-
-    fn propose(goal: &Goal) -> Result<BlockedParameters, Unfit> {
+impl Structure for BlockedParameters {
+    fn propose(goal: &Goal) -> Result<Self, Unfit> {
         let (items, rule) = counted_items(goal)?;
         match goal.limit {
-            Limit::Error(rate) => Ok(BlockedParameters::with_error(items, rate.get(), rule)),
-            Limit::Memory(memory) => BlockedParameters::with_memory(items, memory.bytes(), rule)
+            Limit::Error(rate) => Ok(Self::with_error(items, rate.get(), rule)),
+            Limit::Memory(memory) => Self::with_memory(items, memory.bytes(), rule)
                 .ok_or(Unfit("needs at least 120 bytes")),
         }
     }
 
-    fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
-        let items = parameters.u64("items")?;
-        let lines = parameters.u64("lines")?;
-        let hashes = parameters.u32("hashes")?;
-        let rule = Rule::read(parameters)?;
-        if !(1..1 << 48).contains(&lines) {
-            let expected = "from 1 to 2^48";
-            return Err(Error::Field { field: "lines", found: lines, expected });
-        }
-        if !(1..=MOST_HASHES_IN_LINE).contains(&hashes) {
-            let expected = "from 1 to 8";
-            return Err(Error::Field { field: "hashes", found: hashes.into(), expected });
-        }
-        let blocked = Blocked { lines, hashes };
-        Spectral::open(BlockedParameters { items, blocked, rule }, payload)
+    fn open(self, payload: &mut Reader<'_>) -> Result<Box<dyn Filter>, Error> {
+        Spectral::<Bytes, Self>::open(self, payload)
     }
 }

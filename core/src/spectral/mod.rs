@@ -23,53 +23,29 @@ mod blocked;
 mod blocked_parameters;
 mod parameters;
 mod place;
+mod recurring;
 pub mod rule;
 mod window;
 mod window_parameters;
 
-pub use algebra::check_alike;
 pub use blocked::{Blocked, MOST_HASHES_IN_LINE};
 pub use blocked_parameters::BlockedParameters;
 pub use parameters::{SpectralParameters, Storage, hashes_for};
 pub use place::{Indices, MOST_HASHES, Place, Rows};
+pub use recurring::RecurringParameters;
 pub use rule::Rule;
 pub use window::SpectralWindow;
 pub use window_parameters::SpectralWindowParameters;
 
 use alloc::boxed::Box;
 
-use crate::blueprint::{Blueprint, Floor};
-use crate::catalog::Row;
+use crate::blueprint::Blueprint;
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Counting, Filter, Membership, Removing};
 use crate::window::Time;
-use counters::{Bytes, Counters, Fixed, Pools, Serial, StringArray, read_counters, write_counters};
+use counters::{Counters, read_counters, write_counters};
 use rule::Second;
-
-/// The row of filters with a row of counters for each hash. Its storage is a parameter, so it opens
-/// one of several types.
-pub const ROW: Row = Row {
-    name: "spectral",
-    family: 50,
-    strength: "counts are never too small, and exact for all but the stated share of keys",
-    propose: |goal| Ok(Box::new(SpectralParameters::propose(goal)?)),
-    floor: |_| Floor::NONE,
-    open: |parameters, payload| {
-        let parameters = SpectralParameters::read(parameters)?;
-        Ok(match parameters.storage {
-            Storage::Bytes => Box::new(Spectral::<Bytes, _>::open(parameters, payload)?),
-            Storage::Pools => Box::new(Spectral::<Pools, _>::open(parameters, payload)?),
-            Storage::StringArray => {
-                Box::new(Spectral::<StringArray, _>::open(parameters, payload)?)
-            }
-            Storage::Serial => Box::new(Spectral::<Serial, _>::open(parameters, payload)?),
-            Storage::Fixed8 => Box::new(Spectral::<Fixed<u8>, _>::open(parameters, payload)?),
-            Storage::Fixed16 => Box::new(Spectral::<Fixed<u16>, _>::open(parameters, payload)?),
-            Storage::Fixed32 => Box::new(Spectral::<Fixed<u32>, _>::open(parameters, payload)?),
-        })
-    },
-};
 
 /// Parameters from which a spectral filter is made.
 pub trait Design: Blueprint + Copy + 'static {
@@ -190,11 +166,15 @@ impl<C: Counters, D: Design> Spectral<C, D> {
         }
     }
 
-    fn open(design: D, payload: &mut Reader<'_>) -> Result<Self, Error> {
+    fn read(design: D, payload: &mut Reader<'_>) -> Result<Self, Error> {
         let place = design.place();
         let counters = read_counters("counters", place.counters() as u64, payload)?;
         let second = Second::read(design.rule(), &place, payload)?.map(Box::new);
         Ok(Self { design, place, counters, second })
+    }
+
+    fn open(design: D, payload: &mut Reader<'_>) -> Result<Box<dyn Filter>, Error> {
+        Ok(Box::new(Self::read(design, payload)?))
     }
 }
 

@@ -2,7 +2,6 @@
 
 use alloc::vec::Vec;
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
 use alloc::borrow::ToOwned;
 
 #[cfg(not(feature = "std"))]
@@ -11,10 +10,11 @@ use super::counters::{Bytes, Counters, Fixed, Pools, Serial, StringArray};
 use super::place::{MOST_HASHES, Place, Rows};
 use super::rule::{Rule, Second};
 use super::{Design, Spectral};
-use crate::blueprint::{Blueprint, Unfit};
-use crate::codec::{Reader, Writer};
+use crate::blueprint::{Blueprint, Structure, Unfit};
+use crate::codec::Reader;
 use crate::error::Error;
 use crate::filter::Filter;
+use crate::parameters::{List, Parameters};
 use crate::promise::Promise;
 use crate::hash::Seed;
 use crate::plan::{Goal, Limit};
@@ -23,7 +23,7 @@ use crate::rate::ErrorRate;
 use crate::window::{Slack, Window};
 
 /// The parameters of a spectral filter with a row of counters for each hash.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SpectralParameters {
     /// Different keys for which the error is promised.
     pub items: u64,
@@ -36,9 +36,10 @@ pub struct SpectralParameters {
 }
 
 /// How counters are stored: see [`counters`](super::counters).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Storage {
     /// In a byte each, and in a table what outgrows it: the one we recommend.
+    #[default]
     Bytes,
     /// Sharing the bits of words.
     Pools,
@@ -115,31 +116,6 @@ impl SpectralParameters {
         self.rows.collision_rate(self.items)
     }
 
-    /// Proposes for counting without end.
-    pub(super) fn propose(goal: &Goal) -> Result<Self, Unfit> {
-        let (items, rule) = counted_items(goal)?;
-        match goal.limit {
-            Limit::Error(rate) => Ok(Self::with_error(items, rate.get(), rule)),
-            Limit::Memory(memory) => Self::with_memory(items, memory.bytes(), rule)
-                .ok_or(Unfit("needs at least 120 bytes")),
-        }
-    }
-
-    /// Reads what [`Blueprint::write_parameters`] wrote.
-    pub(super) fn read(from: &mut Reader<'_>) -> Result<Self, Error> {
-        let items = from.u64("items")?;
-        let rows = Rows { width: from.u64("width")?, hashes: from.u32("hashes")? }.validate()?;
-        let rule = Rule::read(from)?;
-        let storage = from.u8("storage")?;
-        let expected = "from 0 to 6";
-        let storage = *Storage::ALL.get(usize::from(storage)).ok_or(Error::Field {
-            field: "storage",
-            found: storage.into(),
-            expected,
-        })?;
-        Ok(Self { items, rows, rule, storage })
-    }
-
     /// Heap bytes and cache lines per counter of a storage.
     fn cost<C: Counters>(&self) -> (u64, f64, bool) {
         let bytes = C::heap_bytes_for(self.rows.counters())
@@ -162,9 +138,7 @@ impl SpectralParameters {
 
 /// The different keys and the rule for a goal of counting without end.
 pub(super) fn counted_items(goal: &Goal) -> Result<(u64, Rule), Unfit> {
-    if !goal.counting {
-        return Err(Unfit("counts, which costs more than is asked"));
-    }
+    goal.counts()?;
     if goal.window != Window::Ever {
         return Err(Unfit("counts without end only"));
     }
@@ -178,11 +152,17 @@ pub(super) fn promise(false_positives: f64) -> Promise {
     Promise { window: Window::Ever, slack: Slack::Unlimited, false_positives, false_negatives: 0.0 }
 }
 
-impl Blueprint for SpectralParameters {
-    fn structure(&self) -> &'static str {
-        super::ROW.name
+impl Parameters for SpectralParameters {
+    fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
+        list.add("items", &mut self.items, .., "")?;
+        self.rows.list(list)?;
+        self.rule.list(list)?;
+        let text = |storage: Storage| storage.name().to_owned();
+        list.one_of("storage", &mut self.storage, &Storage::ALL, (text, "from 0 to 6"))
     }
+}
 
+impl Blueprint for SpectralParameters {
     fn promise(&self) -> Promise {
         promise(self.false_positive_rate())
     }
@@ -203,26 +183,6 @@ impl Blueprint for SpectralParameters {
         f64::from(self.rows.hashes) * self.storage_cost().1
     }
 
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        let mut fields = vec![
-            ("items", self.items.to_string()),
-            ("width", self.rows.width.to_string()),
-            ("hashes", self.rows.hashes.to_string()),
-            ("storage", self.storage.name().to_owned()),
-        ];
-        fields.extend(self.rule.fields());
-        fields
-    }
-
-    fn write_parameters(&self, out: &mut Writer) {
-        out.u64(self.items);
-        out.u64(self.rows.width);
-        out.u32(self.rows.hashes);
-        self.rule.write(out);
-        let number = Storage::ALL.iter().position(|&storage| storage == self.storage);
-        out.u8(number.expect("all storages are in ALL") as u8);
-    }
-
     fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
         match self.storage {
             Storage::Bytes => Box::new(Spectral::<Bytes, Self>::new(*self)),
@@ -232,6 +192,29 @@ impl Blueprint for SpectralParameters {
             Storage::Fixed8 => Box::new(Spectral::<Fixed<u8>, Self>::new(*self)),
             Storage::Fixed16 => Box::new(Spectral::<Fixed<u16>, Self>::new(*self)),
             Storage::Fixed32 => Box::new(Spectral::<Fixed<u32>, Self>::new(*self)),
+        }
+    }
+}
+
+impl Structure for SpectralParameters {
+    fn propose(goal: &Goal) -> Result<Self, Unfit> {
+        let (items, rule) = counted_items(goal)?;
+        match goal.limit {
+            Limit::Error(rate) => Ok(Self::with_error(items, rate.get(), rule)),
+            Limit::Memory(memory) => Self::with_memory(items, memory.bytes(), rule)
+                .ok_or(Unfit("needs at least 120 bytes")),
+        }
+    }
+
+    fn open(self, payload: &mut Reader<'_>) -> Result<Box<dyn Filter>, Error> {
+        match self.storage {
+            Storage::Bytes => Spectral::<Bytes, Self>::open(self, payload),
+            Storage::Pools => Spectral::<Pools, Self>::open(self, payload),
+            Storage::StringArray => Spectral::<StringArray, Self>::open(self, payload),
+            Storage::Serial => Spectral::<Serial, Self>::open(self, payload),
+            Storage::Fixed8 => Spectral::<Fixed<u8>, Self>::open(self, payload),
+            Storage::Fixed16 => Spectral::<Fixed<u16>, Self>::open(self, payload),
+            Storage::Fixed32 => Spectral::<Fixed<u32>, Self>::open(self, payload),
         }
     }
 }

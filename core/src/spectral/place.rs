@@ -8,6 +8,7 @@ use super::counters::Counters;
 use crate::bits::size_of_parts;
 use crate::error::Error;
 use crate::hash::{reduce, remix};
+use crate::parameters::{List, Parameters};
 use crate::sample::{PLACES, share};
 
 /// The most counters a key has.
@@ -89,7 +90,7 @@ pub trait Place: Copy + core::fmt::Debug + PartialEq + Send + Sync + 'static {
 }
 
 /// A row of counters for each hash, so that no two counters of a key are the same one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rows {
     /// Counters in a row.
     pub width: u64,
@@ -97,20 +98,14 @@ pub struct Rows {
     pub hashes: u32,
 }
 
-impl Rows {
-    /// Refuses what cannot be addressed.
-    pub fn validate(self) -> Result<Self, Error> {
-        if !(1..=MOST_HASHES).contains(&self.hashes) {
-            let found = self.hashes.into();
-            return Err(Error::Field { field: "hashes", found, expected: "from 1 to 16" });
-        }
-        if !(1..=WIDEST).contains(&self.width) {
-            let expected = "from 1 to 2^48";
-            return Err(Error::Field { field: "width", found: self.width, expected });
-        }
-        Ok(self)
+impl Parameters for Rows {
+    fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
+        list.add("width", &mut self.width, 1..=WIDEST, "from 1 to 2^48")?;
+        list.add("hashes", &mut self.hashes, 1..=MOST_HASHES, "from 1 to 16")
     }
+}
 
+impl Rows {
     /// The narrowest rows in which `items` keys meet `rate`.
     pub fn for_items(items: u64, rate: f64, hashes: u32) -> Self {
         // (1 - 1/w)^n = 1 - rate^(1/k), solved for w.
@@ -125,7 +120,7 @@ impl Rows {
 }
 
 /// The widest row: far more than any memory holds, far less than would overflow.
-const WIDEST: u64 = 1 << 48;
+pub(super) const WIDEST: u64 = 1 << 48;
 
 /// Below this width one hash has bits enough for two indices: the second still falls evenly, to
 /// one part in 256.

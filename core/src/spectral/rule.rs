@@ -17,20 +17,20 @@
 //! not hold: a key is looked for in the second filter by its counters there, which others may have
 //! set, and a key counted there is not counted while its minimum recurs. The lab shows how often.
 
-use alloc::string::{String, ToString};
-use alloc::borrow::ToOwned;
 
 use super::counters::{Counters, read_counters, write_counters};
-use super::place::{MOST_HASHES, Place, Rows};
+use super::place::{MOST_HASHES, Place, Rows, WIDEST};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::hash::remix;
+use crate::parameters::{List, Parameters};
 use crate::split_block::{BLOCK_BITS, SplitBlock};
 
 /// How insertions change counters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Rule {
     /// All counters of a key count it. Never too little; sightings can be taken back.
+    #[default]
     MinimumSelection,
     /// Only the least counters of a key count it. Never too little, and errs least; sightings
     /// cannot be taken back.
@@ -60,10 +60,14 @@ impl Rule {
         }
     }
 
-    /// Its name and parameters, for people.
-    pub fn fields(self) -> impl Iterator<Item = (&'static str, String)> {
-        let second = self.second_width().map(|width| ("second width", width.to_string()));
-        [("rule", self.name().to_owned())].into_iter().chain(second)
+    /// Its number in snapshots.
+    fn number(self) -> u8 {
+        match self {
+            Rule::MinimumSelection => 0,
+            Rule::MinimalIncrease => 1,
+            Rule::RecurringMinimum { .. } => 2,
+            Rule::MarkedRecurringMinimum { .. } => 3,
+        }
     }
 
     /// Whether sightings can be taken back.
@@ -84,37 +88,26 @@ impl Rule {
             | Rule::MarkedRecurringMinimum { second_width } => Some(second_width),
         }
     }
+}
 
-    /// Writes the rule as the snapshot stores it.
-    pub fn write(self, out: &mut Writer) {
-        out.u8(match self {
-            Rule::MinimumSelection => 0,
-            Rule::MinimalIncrease => 1,
-            Rule::RecurringMinimum { .. } => 2,
-            Rule::MarkedRecurringMinimum { .. } => 3,
-        });
-        out.u64(self.second_width().unwrap_or(0));
-    }
-
-    /// Reads what [`write`](Self::write) wrote.
-    pub fn read(from: &mut Reader<'_>) -> Result<Self, Error> {
-        let rule = from.u8("rule")?;
-        let second_width = from.u64("width of the second filter")?;
-        match (rule, second_width) {
-            (0, 0) => Ok(Rule::MinimumSelection),
-            (1, 0) => Ok(Rule::MinimalIncrease),
-            (2, 1..) => Ok(Rule::RecurringMinimum { second_width }),
-            (3, 1..) => Ok(Rule::MarkedRecurringMinimum { second_width }),
-            (0..=3, found) => Err(Error::Field {
-                field: "width of the second filter",
-                found,
-                expected: "zero for a rule without one, and not zero with one",
-            }),
-            (found, _) => {
-                let expected = "from 0 to 3";
-                Err(Error::Field { field: "rule", found: found.into(), expected })
-            }
+impl Parameters for Rule {
+    fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
+        list.shown("rule", || self.name());
+        if let Some(width) = self.second_width() {
+            list.shown("second width", || width);
         }
+        let (mut rule, mut width) = (self.number(), self.second_width().unwrap_or(0));
+        list.stored("rule", &mut rule, ..4, "from 0 to 3")?;
+        list.stored("width of the second filter", &mut width, ..=WIDEST, "at most 2^48")?;
+        let expected = "zero for a rule without one, and not zero with one";
+        list.check((rule < 2) == (width == 0), "width of the second filter", width, expected)?;
+        *self = match rule {
+            0 => Rule::MinimumSelection,
+            1 => Rule::MinimalIncrease,
+            2 => Rule::RecurringMinimum { second_width: width },
+            _ => Rule::MarkedRecurringMinimum { second_width: width },
+        };
+        Ok(())
     }
 }
 
@@ -232,7 +225,6 @@ impl<C: Counters> Second<C> {
         from: &mut Reader<'_>,
     ) -> Result<Option<Self>, Error> {
         let Some(rows) = second_rows(rule, first) else { return Ok(None) };
-        let rows = rows.validate()?;
         let field = "counters of the second filter";
         let counters = read_counters(field, rows.counters() as u64, from)?;
         let marker = match marker_blocks(rule, first) {

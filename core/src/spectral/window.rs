@@ -14,7 +14,7 @@
 use super::counters::Bytes;
 use super::parameters::SpectralParameters;
 use super::window_parameters::SpectralWindowParameters;
-use super::{Rows, Spectral};
+use super::Spectral;
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
@@ -22,7 +22,7 @@ use crate::filter::{Counting, Filter, Membership};
 use crate::hash::{reduce, remix};
 use crate::latest::Latest;
 use crate::plan::{Goal, Limit};
-use crate::window::{Time, Window};
+use crate::window::Time;
 
 /// A ring of short hashes, and how often each is in it.
 #[derive(Debug, Clone)]
@@ -158,47 +158,24 @@ impl Filter for SpectralWindow {
     }
 }
 
-impl Structure for SpectralWindow {
-    type Blueprint = SpectralWindowParameters;
-
-    const NAME: &'static str = "spectral-window";
-    const FAMILY: u16 = 52;
-    const STRENGTH: &'static str = "counts a window that is exact to the item";
-
-    fn propose(goal: &Goal) -> Result<SpectralWindowParameters, Unfit> {
-        let Window::Last(window) = goal.window else {
-            return Err(Unfit("keeps windows by count only"));
-        };
-        if !goal.counting {
-            return Err(Unfit("counts, which costs more than is asked"));
-        }
+impl Structure for SpectralWindowParameters {
+    fn propose(goal: &Goal) -> Result<Self, Unfit> {
+        let window = goal.last()?;
+        goal.counts()?;
         if goal.removing {
             return Err(Unfit("takes back by itself what leaves its window, and nothing else"));
         }
         match goal.limit {
-            Limit::Error(rate) => Ok(SpectralWindowParameters::with_error(window, rate.get())),
-            Limit::Memory(memory) => SpectralWindowParameters::with_memory(window, memory.bytes())
+            Limit::Error(rate) => Ok(Self::with_error(window, rate.get())),
+            Limit::Memory(memory) => Self::with_memory(window, memory.bytes())
                 .ok_or(Unfit("needs room for a hash of every item and for counters")),
         }
     }
 
-    fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
-        let window = parameters.u64("window")?;
-        let hash_bits = parameters.u32("hash bits")?;
-        let width = parameters.u64("width")?;
-        let rows = Rows { width, hashes: parameters.u32("hashes")? }.validate()?;
-        if Window::Last(window).validate().is_err() {
-            let expected = "from 1 to 2^48";
-            return Err(Error::Field { field: "window", found: window, expected });
-        }
-        if !(2..=64).contains(&hash_bits) {
-            let expected = "from 2 to 64";
-            return Err(Error::Field { field: "hash bits", found: hash_bits.into(), expected });
-        }
-        let latest = Latest::read(payload, window, hash_bits)?;
-        let parameters = SpectralWindowParameters { window, hash_bits, rows };
-        let filter = Spectral::open(parameters.counting(), payload)?;
-        Ok(Self { parameters, latest, filter })
+    fn open(self, payload: &mut Reader<'_>) -> Result<Box<dyn Filter>, Error> {
+        let latest = Latest::read(payload, self.window, self.hash_bits)?;
+        let filter = Spectral::read(self.counting(), payload)?;
+        Ok(Box::new(SpectralWindow { parameters: self, latest, filter }))
     }
 }
 
@@ -244,12 +221,9 @@ mod tests {
                     let mut out = Writer::new();
                     filter.write_payload(&mut out);
                     let payload = out.into_bytes();
-                    let mut out = Writer::new();
-                    filter.parameters.write_parameters(&mut out);
-                    let parameters = out.into_bytes();
-                    let (mut parameters, mut payload) =
-                        (Reader::new(&parameters), Reader::new(&payload));
-                    filter = SpectralWindow::read(&mut parameters, &mut payload).unwrap();
+                    let opened = filter.parameters.open(&mut Reader::new(&payload)).unwrap();
+                    let opened: Box<dyn core::any::Any> = opened;
+                    filter = *opened.downcast().unwrap();
                 }
                 for key in 0..7 {
                     let expected = plain.iter().filter(|&&other| other == key).count() as u64;

@@ -1,8 +1,6 @@
 //! The parameters of a window that counts, and their formulas.
 
-use alloc::vec::Vec;
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
 
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
@@ -11,15 +9,16 @@ use super::rule::Rule;
 use super::window::SpectralWindow;
 use super::{Place, Rows, Storage, hashes_for};
 use crate::bits::{Packed, size};
-use crate::blueprint::{Blueprint, Structure};
-use crate::codec::Writer;
+use crate::blueprint::Blueprint;
+use crate::error::Error;
 use crate::filter::Filter;
+use crate::parameters::{List, Parameters};
 use crate::promise::Promise;
 use crate::hash::Seed;
 use crate::window::{Slack, Window};
 
 /// How many short hashes of how many bits, and the counters for them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SpectralWindowParameters {
     /// Insertions counted, exactly.
     pub window: u64,
@@ -75,11 +74,15 @@ impl SpectralWindowParameters {
     }
 }
 
-impl Blueprint for SpectralWindowParameters {
-    fn structure(&self) -> &'static str {
-        SpectralWindow::NAME
+impl Parameters for SpectralWindowParameters {
+    fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
+        list.window(&mut self.window)?;
+        list.add("hash bits", &mut self.hash_bits, 2..=64, "from 2 to 64")?;
+        self.rows.list(list)
     }
+}
 
+impl Blueprint for SpectralWindowParameters {
     fn promise(&self) -> Promise {
         Promise {
             window: Window::Last(self.window),
@@ -101,22 +104,6 @@ impl Blueprint for SpectralWindowParameters {
     fn lines_touched(&self) -> f64 {
         // The counters of the key that comes and of the one that goes, and the ring.
         2.0 * self.counting().lines_touched() + 1.0
-    }
-
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("window", self.window.to_string()),
-            ("hash bits", self.hash_bits.to_string()),
-            ("width", self.rows.width.to_string()),
-            ("hashes", self.rows.hashes.to_string()),
-        ]
-    }
-
-    fn write_parameters(&self, out: &mut Writer) {
-        out.u64(self.window);
-        out.u32(self.hash_bits);
-        out.u64(self.rows.width);
-        out.u32(self.rows.hashes);
     }
 
     fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {

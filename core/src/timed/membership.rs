@@ -1,7 +1,7 @@
 //! The filter as all others are seen: membership, batches, what it tells of itself, and its row.
 
 use super::filter::TimedWindow;
-use super::parameters::{self, TimedWindowParameters};
+use super::parameters::TimedWindowParameters;
 use super::slots::Repeat;
 use super::state;
 use crate::bits::vectorized;
@@ -10,7 +10,7 @@ use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Aging, Deadlines, Filter, Membership, Removing};
 use crate::plan::{Goal, Limit};
-use crate::window::{Slack, Time, Window};
+use crate::window::Time;
 
 /// How many hashes of a batch before its turn the memory of a hash is asked for.
 const AHEAD: usize = 16;
@@ -127,26 +127,11 @@ impl Filter for TimedWindow {
     }
 }
 
-impl Structure for TimedWindow {
-    type Blueprint = TimedWindowParameters;
-
-    const NAME: &'static str = "timed";
-    const FAMILY: u16 = 12;
-    const STRENGTH: &'static str =
-        "keeps a span of time in the fewest bits we know, whatever the rate does";
-
-    fn propose(goal: &Goal) -> Result<TimedWindowParameters, Unfit> {
-        let Window::Within(span) = goal.window else {
-            return Err(Unfit("keeps windows by time only"));
-        };
-        if goal.counting {
-            return Err(Unfit("does not count"));
-        }
-        let slack = match goal.slack {
-            Slack::Time(slack) => Some(slack),
-            Slack::Items(_) => return Err(Unfit("measures its slack in time")),
-            Slack::Unlimited => None,
-        };
+impl Structure for TimedWindowParameters {
+    fn propose(goal: &Goal) -> Result<Self, Unfit> {
+        let span = goal.within()?;
+        goal.does_not_count()?;
+        let slack = goal.slack_in_time()?;
         let expected = goal.expected_items;
         match goal.limit {
             Limit::Error(rate) => {
@@ -158,7 +143,7 @@ impl Structure for TimedWindow {
         }
     }
 
-    fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
-        state::read(parameters::read(parameters)?, payload)
+    fn open(self, payload: &mut Reader<'_>) -> Result<Box<dyn Filter>, Error> {
+        Ok(Box::new(state::read(self, payload)?))
     }
 }

@@ -1,8 +1,6 @@
 //! The parameters of the filter, and its formulas.
 
-use alloc::vec::Vec;
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
 
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
@@ -12,17 +10,17 @@ use super::entry::BUCKETS;
 use super::filter::{Region, TimedWindow};
 use super::level::{MOST_BITS, calm_share};
 use super::segment::{HEAD, Info, MOST_COARSE, Shape};
-use crate::blueprint::{Blueprint, Structure, Unfit};
-use crate::codec::{Reader, Writer};
+use crate::blueprint::{Blueprint, Unfit};
 use crate::error::Error;
 use crate::filter::Filter;
+use crate::parameters::{List, Parameters};
 use crate::promise::Promise;
 use crate::hash::Seed;
 use crate::rate::ErrorRate;
 use crate::window::{Slack, Span, Window};
 
 /// How long keys are remembered, and how they are stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TimedWindowParameters {
     /// How long every key is remembered.
     pub span: Span,
@@ -194,11 +192,23 @@ impl TimedWindowParameters {
 /// segments are split one after the other while their number doubles.
 const UNEVEN: f64 = 9.0 / 8.0;
 
-impl Blueprint for TimedWindowParameters {
-    fn structure(&self) -> &'static str {
-        TimedWindow::NAME
+impl Parameters for TimedWindowParameters {
+    fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
+        let (groups, expected) = (&mut self.groups, "a multiple of 8, from 8 to 64");
+        list.add("span", &mut self.span, Span::from_millis(1).., "at least 1")?;
+        list.add("generations", &mut self.generations, 1..=MOST_GENERATIONS, "from 1 to 255")?;
+        list.add("groups", groups, 8..=MOST_GROUPS, expected)?;
+        let whole = groups.is_multiple_of(1 << MOST_COARSE);
+        list.check(whole, "groups", (*groups).into(), expected)?;
+        let bits = &mut self.remainder_bits;
+        list.add("remainder bits", bits, 1..=MOST_REMAINDER_BITS, "from 1 to 31")?;
+        list.add("entries of a segment", &mut self.entries, 16..=4096, "from 16 to 4096")?;
+        list.add("expected", &mut self.expected, ..=Window::LONGEST, "at most 2^48")?;
+        list.add("most bytes", &mut self.most_bytes, .., "")
     }
+}
 
+impl Blueprint for TimedWindowParameters {
     fn promise(&self) -> Promise {
         Promise {
             window: Window::Within(self.span),
@@ -247,68 +257,9 @@ impl Blueprint for TimedWindowParameters {
         3.0 + moved
     }
 
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("span", self.span.to_string()),
-            ("generations", self.generations.to_string()),
-            ("groups", self.groups.to_string()),
-            ("remainder bits", self.remainder_bits.to_string()),
-            ("entries of a segment", self.entries.to_string()),
-            ("expected", self.expected.to_string()),
-            ("most bytes", self.most_bytes.to_string()),
-        ]
-    }
-
-    fn write_parameters(&self, out: &mut Writer) {
-        out.u64(self.span.millis());
-        out.u32(self.generations);
-        out.u32(self.groups);
-        out.u32(self.remainder_bits);
-        out.u32(self.entries);
-        out.u64(self.expected);
-        out.u64(self.most_bytes);
-    }
-
     fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
         Box::new(TimedWindow::new(*self))
     }
-}
-
-/// Reads what [`Blueprint::write_parameters`] wrote.
-pub(super) fn read(reader: &mut Reader<'_>) -> Result<TimedWindowParameters, Error> {
-    let span = reader.u64("span")?;
-    let generations = reader.u32("generations")?;
-    let groups = reader.u32("groups")?;
-    let remainder_bits = reader.u32("remainder bits")?;
-    let entries = reader.u32("entries of a segment")?;
-    let expected = reader.u64_at_most("expected", Window::LONGEST, "at most 2^48")?;
-    let most_bytes = reader.u64("most bytes")?;
-    let refuse = |field, found: u64, expected| Err(Error::Field { field, found, expected });
-    if span == 0 {
-        return refuse("span", span, "at least 1");
-    }
-    if !(1..=MOST_GENERATIONS).contains(&generations) {
-        return refuse("generations", generations.into(), "from 1 to 255");
-    }
-    if !(8..=MOST_GROUPS).contains(&groups) || !groups.is_multiple_of(1 << MOST_COARSE) {
-        return refuse("groups", groups.into(), "a multiple of 8, from 8 to 64");
-    }
-    if !(1..=MOST_REMAINDER_BITS).contains(&remainder_bits) {
-        return refuse("remainder bits", remainder_bits.into(), "from 1 to 31");
-    }
-    if !(16..=4096).contains(&entries) {
-        return refuse("entries of a segment", entries.into(), "from 16 to 4096");
-    }
-    let span = Span::from_millis(span);
-    Ok(TimedWindowParameters {
-        span,
-        generations,
-        groups,
-        remainder_bits,
-        entries,
-        expected,
-        most_bytes,
-    })
 }
 
 #[cfg(test)]

@@ -6,16 +6,17 @@ use std::any::Any;
 use std::collections::{HashMap, HashSet};
 
 use lately::raw::codec::Writer;
-use lately::raw::{Blueprint, Counting, Filter, Membership, Removing};
+use lately::raw::{Blueprint, Counting, Filter, List, Membership, Parameters, Removing};
 use lately::{Error, Promise, Seed, Slack, Span, Time, Window};
 use testkit::oracle::{Counts, Within};
 
 use crate::subjects::Subject;
 
 /// What is wrong, if anything.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Flaw {
     /// Nothing.
+    #[default]
     None,
     /// Keeps a millisecond less than it promises.
     ForgetsEarly,
@@ -62,16 +63,19 @@ pub fn model(flaw: Flaw) -> Subject {
     Subject::of(Box::new(ModelBlueprint { flaw }))
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct ModelBlueprint {
     flaw: Flaw,
 }
 
-impl Blueprint for ModelBlueprint {
-    fn structure(&self) -> &'static str {
-        "model"
+impl Parameters for ModelBlueprint {
+    fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
+        list.shown("flaw", || format!("{:?}", self.flaw));
+        Ok(())
     }
+}
 
+impl Blueprint for ModelBlueprint {
     fn promise(&self) -> Promise {
         let (window, slack) = match self.flaw {
             Flaw::NeverSlides => (Window::Last(200), Slack::Items(0)),
@@ -87,12 +91,6 @@ impl Blueprint for ModelBlueprint {
     fn lines_touched(&self) -> f64 {
         1.0
     }
-
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        vec![("flaw", format!("{:?}", self.flaw))]
-    }
-
-    fn write_parameters(&self, _out: &mut Writer) {}
 
     fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
         let kept = SPAN.millis() - u64::from(self.flaw == Flaw::ForgetsEarly);

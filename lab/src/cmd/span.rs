@@ -75,7 +75,7 @@ pub fn span(options: &Options, out: &mut impl Write) -> Result<bool> {
         for (who, expected_items) in [("told", Some(WITHIN)), ("untold", None)] {
             let goal = Goal::new(Window::Within(SPAN), ErrorRate::new(rate)?);
             let goal = Goal { expected_items, ..goal };
-            let choice = TimeLimited::propose(&goal).map_err(|unfit| anyhow!(unfit.0))?;
+            let choice = TimeLimitedParameters::propose(&goal).map_err(|unfit| anyhow!(unfit.0))?;
             chosen.push((who, choice));
         }
         let pair = |&(slices_per_key, turns): &(u32, u32)| TimeLimitedParameters {

@@ -73,9 +73,6 @@ impl HashCounts {
 }
 
 impl Counts for HashCounts {
-    const NAME: &'static str = "short-hash";
-    const FAMILY: u16 = 21;
-    const STRENGTH: &'static str = "the window is exact to the item, in constant time";
     const BITS: core::ops::RangeInclusive<u32> = 2..=64;
 
     fn values(_window: u64, bits: u32) -> u64 {

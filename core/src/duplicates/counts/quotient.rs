@@ -299,10 +299,6 @@ fn split(remainder_bits: u32, short: u64) -> (usize, u64) {
 }
 
 impl Counts for QuotientCounts {
-    const NAME: &'static str = "quotient-short-hash";
-    const FAMILY: u16 = 22;
-    const STRENGTH: &'static str =
-        "the window is exact to the item, in constant time, with a compact index";
     const BITS: core::ops::RangeInclusive<u32> = 2..=40;
 
     fn values(window: u64, bits: u32) -> u64 {

@@ -10,9 +10,6 @@ use crate::duplicates::short_hash::Counts;
 pub struct WholeHashes(HashCounts);
 
 impl Counts for WholeHashes {
-    const NAME: &'static str = "exact-window";
-    const FAMILY: u16 = 20;
-    const STRENGTH: &'static str = "keys are confused only if their 64-bit hashes are";
     const BITS: core::ops::RangeInclusive<u32> = 64..=64;
 
     fn values(window: u64, bits: u32) -> u64 {

@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::filter::{Counting, Filter, Membership, Removing};
 use crate::plan::{Goal, Limit};
 use crate::sample::spread;
-use crate::window::{Time, Window};
+use crate::window::Time;
 
 /// Segments that are asked how often they err, of which each is some kilobytes.
 const SEGMENTS_ASKED: usize = 256;
@@ -152,33 +152,22 @@ impl Counts<&[u64]> {
     }
 }
 
-impl Structure for GrowingCounts {
-    type Blueprint = GrowingCountsParameters;
-
-    const NAME: &'static str = "growing-counts";
-    const FAMILY: u16 = 43;
-    const STRENGTH: &'static str =
-        "counts any number of keys, however often they come, in a few bits each";
-
-    fn propose(goal: &Goal) -> Result<GrowingCountsParameters, Unfit> {
-        if goal.window != Window::Ever {
-            return Err(Unfit("never forgets"));
-        }
-        if !goal.counting {
-            return Err(Unfit("counts, which costs more than is asked"));
-        }
+impl Structure for GrowingCountsParameters {
+    fn propose(goal: &Goal) -> Result<Self, Unfit> {
+        goal.ever()?;
+        goal.counts()?;
         match (goal.limit, goal.expected_items) {
             (Limit::Error(rate), items) => {
-                GrowingCountsParameters::with_error(rate.get(), items.unwrap_or(UNKNOWN_ITEMS))
+                Self::with_error(rate.get(), items.unwrap_or(UNKNOWN_ITEMS))
             }
             (Limit::Memory(memory), Some(items)) => {
-                GrowingCountsParameters::with_memory(memory.bytes(), items)
+                Self::with_memory(memory.bytes(), items)
             }
             (Limit::Memory(_), None) => Err(Unfit("must know how many items a memory is for")),
         }
     }
 
-    fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
-        state::read(parameters, payload)
+    fn open(self, payload: &mut Reader<'_>) -> Result<Box<dyn Filter>, Error> {
+        Ok(Box::new(state::read(self, payload)?))
     }
 }

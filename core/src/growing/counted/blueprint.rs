@@ -1,21 +1,20 @@
 //! What a counter of unknown size says of itself before it is built.
 
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 
 use super::super::parameters::GrowingParameters;
 use super::filter::GrowingCounts;
 use crate::bits::LINE_WORDS;
-use crate::blueprint::{Blueprint, Structure, Unfit};
-use crate::codec::Writer;
+use crate::blueprint::{Blueprint, Unfit};
+use crate::error::Error;
 use crate::filter::Filter;
 use crate::hash::Seed;
+use crate::parameters::{List, Parameters};
 use crate::promise::Promise;
 use crate::window::{Slack, Window};
 
 /// How long the signatures of a counter are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GrowingCountsParameters {
     /// Signatures and segments, for half of the error.
     pub lengths: GrowingParameters,
@@ -49,11 +48,14 @@ impl GrowingCountsParameters {
     }
 }
 
-impl Blueprint for GrowingCountsParameters {
-    fn structure(&self) -> &'static str {
-        GrowingCounts::NAME
+impl Parameters for GrowingCountsParameters {
+    fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
+        list.add("expected items", &mut self.lengths.expected_items, .., "")?;
+        self.lengths.list_segments(list)
     }
+}
 
+impl Blueprint for GrowingCountsParameters {
     fn promise(&self) -> Promise {
         Promise {
             window: Window::Ever,
@@ -76,21 +78,6 @@ impl Blueprint for GrowingCountsParameters {
         // Address, block, ends, and slots of which some move.
         let moved = 64.0 * (self.lengths.width(self.lengths.expected_depth() as u32) as f64 + 4.0);
         4.0 + moved / (64 * LINE_WORDS) as f64
-    }
-
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        let widths = self.lengths.remainder_bits.map(|bits| bits.to_string()).join(" ");
-        vec![
-            ("expected items", self.lengths.expected_items.to_string()),
-            ("bins", self.lengths.bins.to_string()),
-            ("remainder bits", widths),
-        ]
-    }
-
-    fn write_parameters(&self, out: &mut Writer) {
-        out.u64(self.lengths.expected_items);
-        out.u8(self.lengths.bins as u8);
-        out.bytes(&self.lengths.remainder_bits);
     }
 
     fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {

@@ -7,9 +7,8 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::super::directory::{DEPTHS, Kept};
+use super::super::directory::Kept;
 use super::super::origin::Origins;
-use super::super::parameters::GrowingParameters;
 use super::super::segment::{BLOCKS, HEAD, Segment};
 use super::super::state::{read_directory, write_table};
 use super::blueprint::GrowingCountsParameters;
@@ -34,10 +33,9 @@ pub(super) fn write(filter: &GrowingCounts, out: &mut Writer) {
 }
 
 pub(super) fn read(
-    parameters: &mut Reader<'_>,
+    parameters: GrowingCountsParameters,
     payload: &mut Reader<'_>,
 ) -> Result<GrowingCounts, Error> {
-    let parameters = read_parameters(parameters)?;
     let items = payload.u64("items")?;
     let lost = payload.u64("lost entries")?;
     let is_product = payload.u8("product")?;
@@ -58,18 +56,6 @@ pub(super) fn read(
     let items = items.min(directory.first_hashes().map(slots).sum());
     let filter = GrowingCounts::from_parts(parameters, directory, items, lost);
     Ok(GrowingCounts { is_product: is_product == 1, ..filter })
-}
-
-fn read_parameters(reader: &mut Reader<'_>) -> Result<GrowingCountsParameters, Error> {
-    let expected_items = reader.u64("expected items")?;
-    let bins = reader.u8("bins")?.into();
-    let remainder_bits = reader.array::<DEPTHS>("remainder bits")?;
-    let lengths = GrowingParameters { expected_items, removing: false, bins, remainder_bits };
-    if !lengths.is_valid() {
-        let expected = "of a segment whose entries fit its halves";
-        return Err(Error::Field { field: "bins or remainder bits", found: bins.into(), expected });
-    }
-    Ok(GrowingCountsParameters { lengths })
 }
 
 fn read_segment(payload: &mut Reader<'_>, key_bits: usize) -> Result<Segment, Error> {

@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use super::super::parameters::GrowingParameters;
 use super::{GrowingCounts, GrowingCountsParameters};
 use crate::codec::{Reader, Writer};
-use crate::blueprint::{Blueprint, Structure};
 use crate::filter::{Counting, Filter, Membership};
 use crate::hash::remix;
 use crate::window::Time;
@@ -18,11 +17,10 @@ fn parameters(most_remainder_bits: u8) -> GrowingCountsParameters {
 }
 
 fn reopened(filter: &GrowingCounts) -> GrowingCounts {
-    let (mut parameters, mut payload) = (Writer::new(), Writer::new());
-    filter.parameters.write_parameters(&mut parameters);
+    let mut payload = Writer::new();
     filter.write_payload(&mut payload);
-    let (parameters, payload) = (parameters.into_bytes(), payload.into_bytes());
-    let opened = GrowingCounts::read(&mut Reader::new(&parameters), &mut Reader::new(&payload));
+    let payload = payload.into_bytes();
+    let opened = super::state::read(filter.parameters, &mut Reader::new(&payload));
     let opened = opened.expect("what is written is sound");
     let mut again = Writer::new();
     opened.write_payload(&mut again);

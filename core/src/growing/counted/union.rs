@@ -6,7 +6,6 @@
 //! way no entry is a prefix of another, as before, and no count is too low. What one of both takes for one
 //! key is one then, so their errors add up.
 
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::any::Any;
 
@@ -24,21 +23,8 @@ use crate::filter::Filter;
 impl GrowingCounts {
     /// The other one if it is built like this one.
     pub(super) fn alike<'a>(&self, other: &'a dyn Filter) -> Result<&'a Self, Error> {
-        let theirs = other.blueprint();
-        let Some(other) = (other as &dyn Any).downcast_ref::<Self>() else {
-            let ours = self.parameters.structure();
-            let differences = format!("structure ({ours} and {})", theirs.structure());
-            return Err(Error::Different { differences });
-        };
-        let fields = self.parameters.fields().into_iter().zip(theirs.fields());
-        let different: Vec<String> = fields
-            .filter(|(ours, theirs)| ours != theirs)
-            .map(|((name, ours), (_, theirs))| format!("{name} ({ours} and {theirs})"))
-            .collect();
-        match different.is_empty() {
-            true => Ok(other),
-            false => Err(Error::Different { differences: different.join(", ") }),
-        }
+        (&self.parameters as &dyn Blueprint).check_alike(other.blueprint())?;
+        Ok((other as &dyn Any).downcast_ref().expect("built alike, so of the same type"))
     }
 
     /// Counts what the other one counted, too, or how many pairs both have.

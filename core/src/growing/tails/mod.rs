@@ -24,16 +24,17 @@ mod parameters;
 
 use self::keys::{EMPTY_TAIL, Keys, TAIL_BITS, common};
 pub use self::parameters::GrowingTailsParameters;
+use self::parameters::IMPOSSIBLE;
 use super::parameters::UNKNOWN_ITEMS;
-use crate::bits::{Isa, size, vectorized};
+use crate::bits::{Isa, vectorized};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::dictionary::work::Uncounted;
-use crate::dictionary::{Dictionary, Place, Repeat, Seen, Shape, Tags};
+use crate::dictionary::{Dictionary, Place, Repeat, Seen, Tags};
 use crate::error::Error;
 use crate::filter::{Filter, Membership};
-use crate::plan::{Goal, Limit};
-use crate::window::{Time, Window};
+use crate::plan::Goal;
+use crate::window::Time;
 
 /// No tail is zero, so nothing is ever due.
 const NEVER: u64 = 0;
@@ -176,50 +177,29 @@ impl Filter for GrowingTails {
     }
 }
 
-impl Structure for GrowingTails {
-    type Blueprint = GrowingTailsParameters;
-
-    const NAME: &'static str = "growing-tails";
-    const FAMILY: u16 = 42;
-    const STRENGTH: &'static str = "lookups in one place, but a doubling stops everything";
-
-    fn propose(goal: &Goal) -> Result<GrowingTailsParameters, Unfit> {
-        if goal.window != Window::Ever {
-            return Err(Unfit("never forgets"));
-        }
-        if goal.counting || goal.removing {
-            return Err(Unfit("neither counts nor removes"));
-        }
-        let Limit::Error(rate) = goal.limit else {
-            return Err(Unfit("is planned by its error, not by memory"));
-        };
+impl Structure for GrowingTailsParameters {
+    fn propose(goal: &Goal) -> Result<Self, Unfit> {
+        goal.ever()?;
+        goal.neither_counts_nor_removes()?;
         let items = goal.expected_items.unwrap_or(UNKNOWN_ITEMS);
-        GrowingTailsParameters::with_error(rate.get(), items)
+        Self::with_error(goal.rate()?.get(), items)
             .filter(|parameters| parameters.heap_bytes() != u64::MAX)
             .ok_or(Unfit("cannot err so rarely: hashes have 64 bits"))
     }
 
-    fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
-        let expected_items = parameters.u64("expected items")?;
-        let bins = size(parameters.u64("first bins")?);
-        let buckets = parameters.u32("buckets")?;
-        let remainder_bits = parameters.u32("remainder bits")?;
-        let sheds = size(parameters.u64("first sheds")?);
-        let shape = Shape { bins, buckets, remainder_bits, tag_bits: TAIL_BITS + 1, sheds };
-        let parameters = GrowingTailsParameters { expected_items, shape };
+    fn open(self, payload: &mut Reader<'_>) -> Result<Box<dyn Filter>, Error> {
         let doublings = u32::from(payload.u8("doublings")?);
-        let fault = |found: u64| {
-            let expected = "the dimensions of a dictionary";
-            Error::Field { field: "bins", found, expected }
-        };
-        if !shape.is_valid() || doublings > 32 {
-            return Err(fault(bins as u64));
-        }
-        let doubled = parameters.shape(doublings).ok_or(fault(doublings.into()))?;
+        let doubled = if doublings > 32 { None } else { self.shape(doublings) };
+        let doubled = doubled.ok_or(Error::Field {
+            field: "bins",
+            found: doublings.into(),
+            expected: IMPOSSIBLE,
+        })?;
         let lost_before = payload.u64("lost before")?;
         let limit = 2 * EMPTY_TAIL;
         let dictionary = Dictionary::read(doubled, LIFETIME, payload, limit, |_| NEVER)?;
-        Ok(Self { parameters, doublings, keys: Keys::new(doubled), dictionary, lost_before })
+        let keys = Keys::new(doubled);
+        Ok(Box::new(GrowingTails { parameters: self, doublings, keys, dictionary, lost_before }))
     }
 }
 

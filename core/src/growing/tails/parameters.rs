@@ -1,15 +1,14 @@
 //! How dictionaries with tails are dimensioned, and what that promises.
 
-use alloc::vec::Vec;
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
 
 use super::GrowingTails;
 use super::keys::{EMPTY_TAIL, TAIL_BITS};
-use crate::blueprint::{Blueprint, Structure};
-use crate::codec::Writer;
+use crate::blueprint::Blueprint;
 use crate::dictionary::{Population, Shape};
+use crate::error::Error;
 use crate::filter::Filter;
+use crate::parameters::{List, Parameters};
 use crate::promise::Promise;
 use crate::hash::Seed;
 use crate::window::{Slack, Window};
@@ -18,7 +17,7 @@ use crate::window::{Slack, Window};
 const FIRST: u64 = 1024;
 
 /// How the first dictionary is built; later ones have the same bins, more of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GrowingTailsParameters {
     /// Items that are expected. A hint for plans.
     pub expected_items: u64,
@@ -64,11 +63,23 @@ impl GrowingTailsParameters {
     }
 }
 
-impl Blueprint for GrowingTailsParameters {
-    fn structure(&self) -> &'static str {
-        GrowingTails::NAME
+impl Parameters for GrowingTailsParameters {
+    fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
+        let shape = &mut self.shape;
+        list.add("expected items", &mut self.expected_items, .., "")?;
+        list.add("first bins", &mut shape.bins, .., "")?;
+        list.add("buckets", &mut shape.buckets, .., "")?;
+        list.add("remainder bits", &mut shape.remainder_bits, .., "")?;
+        list.add("first sheds", &mut shape.sheds, .., "")?;
+        shape.tag_bits = TAIL_BITS + 1;
+        list.check(shape.is_valid(), "bins", shape.bins as u64, IMPOSSIBLE)
     }
+}
 
+/// What is expected of bins that no dictionary has.
+pub(super) const IMPOSSIBLE: &str = "the dimensions of a dictionary";
+
+impl Blueprint for GrowingTailsParameters {
     fn promise(&self) -> Promise {
         Promise {
             window: Window::Ever,
@@ -90,24 +101,6 @@ impl Blueprint for GrowingTailsParameters {
     fn lines_touched(&self) -> f64 {
         let (bytes, _) = self.shape.level_bytes();
         bytes as f64 / self.shape.bins as f64 / 64.0 + 1.0
-    }
-
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("expected items", self.expected_items.to_string()),
-            ("first bins", self.shape.bins.to_string()),
-            ("buckets", self.shape.buckets.to_string()),
-            ("remainder bits", self.shape.remainder_bits.to_string()),
-            ("first sheds", self.shape.sheds.to_string()),
-        ]
-    }
-
-    fn write_parameters(&self, out: &mut Writer) {
-        out.u64(self.expected_items);
-        out.u64(self.shape.bins as u64);
-        out.u32(self.shape.buckets);
-        out.u32(self.shape.remainder_bits);
-        out.u64(self.shape.sheds as u64);
     }
 
     fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {

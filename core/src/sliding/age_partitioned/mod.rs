@@ -27,7 +27,7 @@ use crate::filter::{Filter, Membership};
 use crate::plan::{Goal, Limit};
 use crate::sample::{LINES, sample};
 use crate::sliding::slices::{Probe, window_chance};
-use crate::window::{Slack, Time, Window};
+use crate::window::{Slack, Time};
 
 pub use parameters::AgePartitionedParameters;
 use sizing::floor;
@@ -257,15 +257,8 @@ impl Filter for AgePartitioned {
     }
 }
 
-impl Structure for AgePartitioned {
-    type Blueprint = AgePartitionedParameters;
-
-    const NAME: &'static str = "age-partitioned";
-    const FAMILY: u16 = 10;
-    const STRENGTH: &'static str =
-        "dismisses an absent key after about one cache line, with a slack shorter than the window";
-
-    fn propose(goal: &Goal) -> Result<AgePartitionedParameters, Unfit> {
+impl Structure for AgePartitionedParameters {
+    fn propose(goal: &Goal) -> Result<Self, Unfit> {
         let (window, slack) = window_and_slack(goal)?;
         match goal.limit {
             Limit::Error(rate) => with_error(window, rate.get(), slack),
@@ -281,36 +274,30 @@ impl Structure for AgePartitioned {
         }
     }
 
-    fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
-        let parameters = parameters::read(parameters)?;
-        let most = parameters.generation;
-        let inserted = payload.u64_at_most("inserted", most, "at most a generation")?;
+    fn open(self, payload: &mut Reader<'_>) -> Result<Box<dyn Filter>, Error> {
+        let inserted = payload.u64_at_most("inserted", self.generation, "at most a generation")?;
         let newest_class = payload.u32("newest class")?;
         let newest_slot = payload.u32("newest slot")?;
-        if newest_class >= parameters.slices_per_key {
+        if newest_class >= self.slices_per_key {
             let (found, expected) = (newest_class.into(), "below the slices per key");
             return Err(Error::Field { field: "newest class", found, expected });
         }
-        if newest_slot >= parameters.slices_per_class {
+        if newest_slot >= self.slices_per_class {
             let (found, expected) = (newest_slot.into(), "below the slices per class");
             return Err(Error::Field { field: "newest slot", found, expected });
         }
-        let words = payload.last_words("slices", parameters.words())?;
-        let mut filter = Self::new(parameters);
+        let words = payload.last_words("slices", self.words())?;
+        let mut filter = AgePartitioned::new(self);
         filter.bits.as_mut_slice().as_flattened_mut()[..words.len()].copy_from_slice(&words);
         let (newest_class, newest_slot) = (newest_class as usize, newest_slot as usize);
-        Ok(Self { inserted, newest_class, newest_slot, ..filter })
+        Ok(Box::new(AgePartitioned { inserted, newest_class, newest_slot, ..filter }))
     }
 }
 
 /// Insertions to remember, and how many more may leave traces.
 fn window_and_slack(goal: &Goal) -> Result<(u64, u64), Unfit> {
-    let Window::Last(window) = goal.window else {
-        return Err(Unfit("keeps windows by count only"));
-    };
-    if goal.counting || goal.removing {
-        return Err(Unfit("neither counts nor removes"));
-    }
+    let window = goal.last()?;
+    goal.neither_counts_nor_removes()?;
     match goal.slack {
         Slack::Items(slack) => Ok((window, slack)),
         Slack::Time(_) => Err(Unfit("measures its slack in items")),

@@ -2,24 +2,23 @@
 
 use alloc::vec::Vec;
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
 
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
 use super::{AgePartitioned, MOST_SLICES_PER_KEY};
 use crate::bits::{LINE_WORDS, Lines, size};
-use crate::blueprint::{Blueprint, Structure};
-use crate::codec::{Reader, Writer};
+use crate::blueprint::Blueprint;
 use crate::duplicates::law::Stream;
 use crate::error::Error;
 use crate::filter::Filter;
+use crate::parameters::{List, Parameters};
 use crate::promise::{Mistakes, Promise};
 use crate::hash::Seed;
 use crate::sliding::slices::{BlockShape, window_chance};
 use crate::window::{Slack, Window};
 
 /// How many slices of which size, and when they move on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AgePartitionedParameters {
     /// Insertions until the slices move on: g.
     pub generation: u64,
@@ -76,11 +75,23 @@ impl AgePartitionedParameters {
     }
 }
 
-impl Blueprint for AgePartitionedParameters {
-    fn structure(&self) -> &'static str {
-        AgePartitioned::NAME
+impl Parameters for AgePartitionedParameters {
+    fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
+        const MOST: u32 = MOST_SLICES_PER_KEY as u32;
+        list.shown("window", || self.window());
+        let Self { generation, slices_per_key, slices_per_class, block, blocks } = self;
+        list.add("generation", generation, 1..=Window::LONGEST, "from 1 to 2^48")?;
+        list.add("slices per key", slices_per_key, 1..=MOST, "from 1 to 16")?;
+        list.add("slices per class", slices_per_class, 2..=64, "from 2 to 64")?;
+        list.add("bits per slice", &mut block.bits, .., "")?;
+        list.add("block words", &mut block.words, .., "")?;
+        list.add("blocks", blocks, 1.., "at least 1")?;
+        let (bits, expected) = (block.bits.into(), "as many as one hash can choose");
+        list.check(block.is_valid(), "bits per slice", bits, expected)
     }
+}
 
+impl Blueprint for AgePartitionedParameters {
     fn promise(&self) -> Promise {
         Promise {
             window: Window::Last(self.window()),
@@ -119,55 +130,7 @@ impl Blueprint for AgePartitionedParameters {
         looked + f64::from(self.slices_per_key - 1)
     }
 
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("window", self.window().to_string()),
-            ("generation", self.generation.to_string()),
-            ("slices per key", self.slices_per_key.to_string()),
-            ("slices per class", self.slices_per_class.to_string()),
-            ("bits per slice", self.block.bits.to_string()),
-            ("block words", self.block.words.to_string()),
-            ("blocks", self.blocks.to_string()),
-        ]
-    }
-
-    fn write_parameters(&self, out: &mut Writer) {
-        out.u64(self.generation);
-        out.u32(self.slices_per_key);
-        out.u32(self.slices_per_class);
-        out.u32(self.block.bits);
-        out.u32(self.block.words);
-        out.u64(self.blocks);
-    }
-
     fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
         Box::new(AgePartitioned::new(*self))
     }
-}
-
-/// Reads what [`Blueprint::write_parameters`] wrote.
-pub(super) fn read(reader: &mut Reader<'_>) -> Result<AgePartitionedParameters, Error> {
-    let generation = reader.u64("generation")?;
-    let slices_per_key = reader.u32("slices per key")?;
-    let slices_per_class = reader.u32("slices per class")?;
-    let block =
-        BlockShape { bits: reader.u32("bits per slice")?, words: reader.u32("block words")? };
-    let blocks = reader.u64("blocks")?;
-    let refuse = |field, found, expected| Err(Error::Field { field, found, expected });
-    if !(1..=MOST_SLICES_PER_KEY as u32).contains(&slices_per_key) {
-        return refuse("slices per key", slices_per_key.into(), "from 1 to 16");
-    }
-    if !(2..=64).contains(&slices_per_class) {
-        return refuse("slices per class", slices_per_class.into(), "from 2 to 64");
-    }
-    if !(1..=Window::LONGEST).contains(&generation) {
-        return refuse("generation", generation, "from 1 to 2^48");
-    }
-    if !block.is_valid() {
-        return refuse("bits per slice", block.bits.into(), "as many as one hash can choose");
-    }
-    if blocks == 0 {
-        return refuse("blocks", blocks, "at least 1");
-    }
-    Ok(AgePartitionedParameters { generation, slices_per_key, slices_per_class, block, blocks })
 }

@@ -58,19 +58,34 @@ pub fn with_error(window: u64, rate: f64, slack: u64) -> Option<AgePartitionedPa
     })
 }
 
-/// What none that keeps `rate` can be cheaper than.
+/// What none that keeps `rate` can be cheaper than: sized for full slices alone. The cheapest of them all is
+/// found without sizing those whose bounds are dearer.
 pub fn floor(goal: &Goal, window: u64, rate: f64, slack: u64) -> Floor {
-    let least = |bound: AgePartitionedParameters| {
+    let least = |bound: AgePartitionedParameters, blocks: u64| {
+        let least = AgePartitionedParameters { blocks: blocks.max(1), ..bound };
+        Floor::of(goal, [(least.heap_bytes(), least.lines_touched())])
+    };
+    let bounds = bounds(window, rate, slack).into_iter().map(|bound| {
         let (k, l) = (f64::from(bound.slices_per_key), f64::from(bound.generations()));
         // All but k - 1 of the slices are full, and of these there are l + 2 - k windows. Each is found
         // where the slice before it does not hold the key and no other window was found.
         let others = (l + 1.0 - k) * (1.0 - rate.powf(1.0 / k)) * (1.0 - rate);
         let chance = (rate / (1.0 + others)).powf(1.0 / k);
         let load = most_load(chance, bound.block.bits);
-        let least = AgePartitionedParameters { blocks: blocks_at(&bound, load).max(1), ..bound };
-        (least.heap_bytes(), least.lines_touched())
-    };
-    Floor::of(goal, bounds(window, rate, slack).into_iter().map(least))
+        (least(bound, blocks_at(&bound, load)), chance, bound)
+    });
+    let mut bounds: Vec<_> = bounds.collect();
+    bounds.sort_by(|(one, ..), (other, ..)| one.price.total_cmp(&other.price));
+    let bytes = bounds.iter().map(|(rough, ..)| rough.bytes).min().unwrap_or(u64::MAX);
+    let mut price = f64::INFINITY;
+    for (rough, chance, bound) in bounds {
+        if rough.price >= price {
+            break;
+        }
+        let items = bound.generation * u64::from(bound.slices_per_key);
+        price = price.min(least(bound, bound.block.blocks_for(items, chance)).price);
+    }
+    Floor { bytes, price, needs_even_stream: false }
 }
 
 /// The size of the smallest.

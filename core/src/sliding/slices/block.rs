@@ -16,7 +16,7 @@ use crate::probability::least;
 /// The words of a block take turns: of 6 bits in a block of 4 words, the first two words get two
 /// and the others one. Where a bit goes is then known before the hash is, and the bits of a key
 /// are put together without a detour through memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BlockShape {
     /// Words in a block: 1, 2, 4 or 8.
     pub words: u32,

@@ -34,7 +34,7 @@ use crate::error::Error;
 use crate::filter::{Age, Aging, Filter, Membership};
 use crate::plan::{Goal, Limit};
 use crate::rate::ErrorRate;
-use crate::window::{Slack, Time, Window};
+use crate::window::{Time, Window};
 
 /// How many hashes of a batch before its turn the memory of a hash is asked for. All along the
 /// batch, so that memory and processor are busy at the same time.
@@ -324,28 +324,14 @@ impl Aging for Sliding {
     }
 }
 
-impl Structure for Sliding {
-    type Blueprint = SlidingParameters;
-
-    const NAME: &'static str = "sliding";
-    const FAMILY: u16 = 3;
-    const STRENGTH: &'static str =
-        "near the fewest bits possible, constant time, and it says how long ago";
-
-    fn propose(goal: &Goal) -> Result<SlidingParameters, Unfit> {
-        let Window::Last(window) = goal.window else {
-            return Err(Unfit("keeps windows by count only"));
-        };
-        if goal.counting || goal.removing {
-            return Err(Unfit("neither counts nor removes"));
-        }
-        let slack = match goal.slack {
-            Slack::Items(slack) => Some(slack),
-            Slack::Time(_) | Slack::Unlimited => None,
-        };
+impl Structure for SlidingParameters {
+    fn propose(goal: &Goal) -> Result<Self, Unfit> {
+        let window = goal.last()?;
+        goal.neither_counts_nor_removes()?;
+        let slack = goal.slack_in_items();
         match goal.limit {
-            Limit::Error(rate) => SlidingParameters::with_error(window, slack, rate.get()),
-            Limit::Memory(memory) => SlidingParameters::with_memory(window, slack, memory.bytes()),
+            Limit::Error(rate) => Self::with_error(window, slack, rate.get()),
+            Limit::Memory(memory) => Self::with_memory(window, slack, memory.bytes()),
         }
     }
 
@@ -354,21 +340,15 @@ impl Structure for Sliding {
             return Floor::NONE;
         };
         // As much slack as can be: the least that any slack takes.
-        SlidingParameters::with_error(window, None, ErrorRate::LOOSEST_LOG2.exp2())
+        Self::with_error(window, None, ErrorRate::LOOSEST_LOG2.exp2())
             .map_or(Floor::ENDLESS, |least| Floor::of_bytes(least.heap_bytes()))
     }
 
-    fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
-        let parameters = SlidingParameters::read(parameters)?;
-        let clock = parameters.clock().after_elements(payload.u64("insertions")?);
+    fn open(self, payload: &mut Reader<'_>) -> Result<Box<dyn Filter>, Error> {
+        let clock = self.clock().after_elements(payload.u64("insertions")?);
         let due = |bin| clock.after(clock.tag_of(bin));
-        let dictionary = Dictionary::read(
-            parameters.shape,
-            parameters.lifetime(),
-            payload,
-            parameters.generations + 1,
-            due,
-        )?;
-        Ok(Self { parameters, generations: clock, dictionary })
+        let (lifetime, tags) = (self.lifetime(), self.generations + 1);
+        let dictionary = Dictionary::read(self.shape, lifetime, payload, tags, due)?;
+        Ok(Box::new(Sliding { parameters: self, generations: clock, dictionary }))
     }
 }

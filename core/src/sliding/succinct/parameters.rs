@@ -1,20 +1,17 @@
 //! How a sliding filter is built: the formulas from what is wanted to what is stored.
 
-use alloc::vec::Vec;
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
 
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
 use super::Sliding;
 use super::generations::{self, Generations};
-use crate::bits::size;
-use crate::blueprint::{Blueprint, Structure, Unfit};
-use crate::codec::{Reader, Writer};
+use crate::blueprint::{Blueprint, Unfit};
 use crate::dictionary::{MARGIN, Population, Shape};
 use crate::duplicates::law::Stream;
 use crate::error::Error;
 use crate::filter::Filter;
+use crate::parameters::{List, Parameters};
 use crate::promise::{Mistakes, Promise};
 use crate::hash::Seed;
 use crate::rate::ErrorRate;
@@ -24,7 +21,7 @@ use crate::window::{Slack, Window};
 const LONGEST: u64 = 1 << 40;
 
 /// How a sliding filter is built.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct SlidingParameters {
     /// Insertions that are certainly remembered.
     pub window: u64,
@@ -90,32 +87,6 @@ impl SlidingParameters {
         self.shape.heap_bytes()
     }
 
-    /// Reads what [`Blueprint::write_parameters`] wrote.
-    pub(super) fn read(parameters: &mut Reader<'_>) -> Result<Self, Error> {
-        let window = parameters.u64("window")?;
-        let generations = parameters.u64("generations")?;
-        let bins = parameters.u64("bins")?;
-        let buckets = parameters.u32("buckets")?;
-        let remainder_bits = parameters.u32("remainder bits")?;
-        let sheds = parameters.u64("sheds")?;
-        if !(1..=LONGEST).contains(&window) {
-            let expected = "from 1 to 2^40";
-            return Err(Error::Field { field: "window", found: window, expected });
-        }
-        if !(1..1 << generations::MOST_TAG_BITS).contains(&generations) || generations > window {
-            let expected = "from 1 to 255 and at most the window";
-            return Err(Error::Field { field: "generations", found: generations, expected });
-        }
-        let tag_bits = generations::tag_bits(generations);
-        let (bins, sheds) = (size(bins), size(sheds));
-        let shape = Shape { bins, buckets, remainder_bits, tag_bits, sheds };
-        if !shape.is_valid() {
-            let expected = "part of a possible shape";
-            return Err(Error::Field { field: "bins", found: bins as u64, expected });
-        }
-        Ok(Self { window, generations, shape })
-    }
-
     pub(super) fn clock(&self) -> Generations {
         Generations::new(self.window, self.generations, self.shape.bins as u64)
     }
@@ -137,11 +108,23 @@ fn population(window: u64, count: u64) -> Population {
     }
 }
 
-impl Blueprint for SlidingParameters {
-    fn structure(&self) -> &'static str {
-        Sliding::NAME
+impl Parameters for SlidingParameters {
+    fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
+        const MOST: u64 = (1 << generations::MOST_TAG_BITS) - 1;
+        let Self { window, generations, shape } = self;
+        list.add("window", window, 1..=LONGEST, "from 1 to 2^40")?;
+        let expected = "from 1 to 255 and at most the window";
+        list.add("generations", generations, 1..=MOST.min(*window), expected)?;
+        list.add("bins", &mut shape.bins, .., "")?;
+        list.add("buckets", &mut shape.buckets, .., "")?;
+        list.add("remainder bits", &mut shape.remainder_bits, .., "")?;
+        list.add("sheds", &mut shape.sheds, .., "")?;
+        shape.tag_bits = generations::tag_bits(*generations);
+        list.check(shape.is_valid(), "bins", shape.bins as u64, "part of a possible shape")
     }
+}
 
+impl Blueprint for SlidingParameters {
     fn promise(&self) -> Promise {
         Promise {
             window: Window::Last(self.window),
@@ -169,26 +152,6 @@ impl Blueprint for SlidingParameters {
             self.shape.bins as f64 / generations::pass(self.window, self.generations) as f64;
         let (bytes, _) = self.shape.level_bytes();
         (1.0 + sweeps) * (bytes as f64 / self.shape.bins as f64 / 64.0 + 0.5)
-    }
-
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("window", self.window.to_string()),
-            ("generations", self.generations.to_string()),
-            ("bins", self.shape.bins.to_string()),
-            ("buckets", self.shape.buckets.to_string()),
-            ("remainder bits", self.shape.remainder_bits.to_string()),
-            ("sheds", self.shape.sheds.to_string()),
-        ]
-    }
-
-    fn write_parameters(&self, out: &mut Writer) {
-        out.u64(self.window);
-        out.u64(self.generations);
-        out.u64(self.shape.bins as u64);
-        out.u32(self.shape.buckets);
-        out.u32(self.shape.remainder_bits);
-        out.u64(self.shape.sheds as u64);
     }
 
     fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {

@@ -42,7 +42,7 @@ use crate::filter::{Filter, Membership};
 use crate::plan::{Goal, Limit};
 use crate::sample::{FEWEST_PLACES, PLACES};
 use crate::sliding::slices::{Probe, find_window, window_chance};
-use crate::window::{Slack, Span, Time, Window};
+use crate::window::{Span, Time, Window};
 use slice::{Slice, Trace};
 
 pub use parameters::TimeLimitedParameters;
@@ -313,42 +313,26 @@ impl Filter for TimeLimited {
     }
 }
 
-impl Structure for TimeLimited {
-    type Blueprint = TimeLimitedParameters;
-
-    const NAME: &'static str = "time-limited";
-    const FAMILY: u16 = 11;
-    const STRENGTH: &'static str =
-        "keeps a span of time at any rate, and its memory follows the rate";
-
-    fn propose(goal: &Goal) -> Result<TimeLimitedParameters, Unfit> {
-        let Window::Within(span) = goal.window else {
-            return Err(Unfit("keeps windows by time only"));
-        };
-        if goal.counting || goal.removing {
-            return Err(Unfit("neither counts nor removes"));
-        }
+impl Structure for TimeLimitedParameters {
+    fn propose(goal: &Goal) -> Result<Self, Unfit> {
+        let span = goal.within()?;
+        goal.neither_counts_nor_removes()?;
         let Limit::Error(rate) = goal.limit else {
             return Err(Unfit("lets its memory follow the rate: limit the error instead"));
         };
-        let slack = match goal.slack {
-            Slack::Time(slack) => slack,
-            Slack::Items(_) => return Err(Unfit("measures its slack in time")),
-            Slack::Unlimited => Span::from_millis(u64::MAX),
-        };
+        let slack = goal.slack_in_time()?.unwrap_or(Span::LONGEST);
         let (start, expected) = goal.expected_items.map_or(UNKNOWN, |keys| (keys, keys));
         let chosen = with_error(span, rate.get(), slack, expected);
         let chosen = chosen.ok_or(Unfit("needs more slack"))?;
-        Ok(TimeLimitedParameters { expected: start.clamp(1, Window::LONGEST), ..chosen })
+        Ok(Self { expected: start.clamp(1, Window::LONGEST), ..chosen })
     }
 
     fn floor(_goal: &Goal) -> Floor {
         Floor { needs_even_stream: true, ..Floor::NONE }
     }
 
-    fn read(parameters: &mut Reader<'_>, payload: &mut Reader<'_>) -> Result<Self, Error> {
-        let parameters = parameters::read(parameters)?;
-        let k = parameters.slices_per_key;
+    fn open(self, payload: &mut Reader<'_>) -> Result<Box<dyn Filter>, Error> {
+        let k = self.slices_per_key;
         let clock = payload.u64("clock")?;
         let began = payload.u64_at_most("begin of generation", clock, "at most the clock")?;
         let received = payload.u64("received")?;
@@ -368,12 +352,12 @@ impl Structure for TimeLimited {
         let mut slices = Vec::new();
         for age in 0..count {
             let class = (newest_class + k - age % k) % k;
-            slices.push(Slice::read(payload, &parameters, class as usize, clock)?);
+            slices.push(Slice::read(payload, &self, class as usize, clock)?);
         }
         slices.shrink_to_fit();
         let (due, room, far, slices_bytes) = (0, 0, 0, 0);
-        let mut filter = Self {
-            parameters,
+        let mut filter = TimeLimited {
+            parameters: self,
             slices,
             clock,
             began,
@@ -396,7 +380,7 @@ impl Structure for TimeLimited {
             let expected = "at least 1, and within the newest slice";
             return Err(Error::Field { field: "target", found: target, expected });
         }
-        Ok(filter)
+        Ok(Box::new(filter))
     }
 }
 

@@ -2,7 +2,6 @@
 
 use alloc::vec::Vec;
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
 
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
@@ -11,17 +10,17 @@ use super::size::SliceSize;
 use super::sizing::{CHANCES, MOST_TURNS};
 use super::slice::Slice;
 use super::turn::{BEYOND, LEAST_GENERATION};
-use crate::blueprint::{Blueprint, Structure};
-use crate::codec::{Reader, Writer};
+use crate::blueprint::Blueprint;
 use crate::error::Error;
 use crate::filter::Filter;
+use crate::parameters::{List, Parameters};
 use crate::promise::Promise;
 use crate::hash::Seed;
 use crate::sliding::slices::{BlockShape, window_chance};
 use crate::window::{Slack, Span, Window};
 
 /// How long keys are remembered, in how many slices, and how full these get.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct TimeLimitedParameters {
     /// How long every key is remembered.
     pub span: Span,
@@ -75,11 +74,20 @@ impl TimeLimitedParameters {
     }
 }
 
-impl Blueprint for TimeLimitedParameters {
-    fn structure(&self) -> &'static str {
-        TimeLimited::NAME
+impl Parameters for TimeLimitedParameters {
+    fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
+        let Self { span, slices_per_key, turns, bits_per_slice, slice_chance, expected } = self;
+        list.add("span", span, Span::from_millis(1).., "at least 1")?;
+        list.add("slices per key", slices_per_key, 1..=32, "from 1 to 32")?;
+        list.add("turns", turns, 1..=MOST_TURNS, "from 1 to 65536")?;
+        let most = BlockShape::MOST_BITS;
+        list.add("bits per slice", bits_per_slice, 1..=most, "from 1 to 10")?;
+        list.add("slice chance", slice_chance, CHANCES, "from 0.0001 to 0.75")?;
+        list.add("expected", expected, 1..=Window::LONGEST, "from 1 to 2^48")
     }
+}
 
+impl Blueprint for TimeLimitedParameters {
     fn promise(&self) -> Promise {
         Promise {
             window: Window::Within(self.span),
@@ -110,65 +118,7 @@ impl Blueprint for TimeLimitedParameters {
         k + looks - 1.0
     }
 
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("span", self.span.to_string()),
-            ("slices per key", self.slices_per_key.to_string()),
-            ("turns", self.turns.to_string()),
-            ("bits per slice", self.bits_per_slice.to_string()),
-            ("slice chance", format!("{:.4}", self.slice_chance)),
-            ("expected", self.expected.to_string()),
-        ]
-    }
-
-    fn write_parameters(&self, out: &mut Writer) {
-        out.u64(self.span.millis());
-        out.u32(self.slices_per_key);
-        out.u32(self.turns);
-        out.u32(self.bits_per_slice);
-        out.f64(self.slice_chance);
-        out.u64(self.expected);
-    }
-
     fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
         Box::new(TimeLimited::new(*self))
     }
-}
-
-/// Reads what [`Blueprint::write_parameters`] wrote.
-pub(super) fn read(reader: &mut Reader<'_>) -> Result<TimeLimitedParameters, Error> {
-    let span = reader.u64("span")?;
-    let slices_per_key = reader.u32("slices per key")?;
-    let turns = reader.u32("turns")?;
-    let bits_per_slice = reader.u32("bits per slice")?;
-    let slice_chance = reader.f64("slice chance")?;
-    let expected = reader.u64("expected")?;
-    let refuse = |field, found, expected| Err(Error::Field { field, found, expected });
-    if span == 0 {
-        return refuse("span", span, "at least 1");
-    }
-    if !(1..=32).contains(&slices_per_key) {
-        return refuse("slices per key", slices_per_key.into(), "from 1 to 32");
-    }
-    if !(1..=MOST_TURNS).contains(&turns) {
-        return refuse("turns", turns.into(), "from 1 to 65536");
-    }
-    if !(1..=BlockShape::MOST_BITS).contains(&bits_per_slice) {
-        return refuse("bits per slice", bits_per_slice.into(), "from 1 to 10");
-    }
-    if !CHANCES.contains(&slice_chance) {
-        return refuse("slice chance", slice_chance.to_bits(), "from 0.0001 to 0.75");
-    }
-    if !(1..=Window::LONGEST).contains(&expected) {
-        return refuse("expected", expected, "from 1 to 2^48");
-    }
-    let span = Span::from_millis(span);
-    Ok(TimeLimitedParameters {
-        span,
-        slices_per_key,
-        turns,
-        bits_per_slice,
-        slice_chance,
-        expected,
-    })
 }
