@@ -4,8 +4,7 @@
 use lately::raw::Age;
 use lately::{Time, Window};
 
-use crate::answers::Answers;
-use crate::engine::Refusal;
+use crate::engine::{Answers, Refusal};
 use crate::metrics;
 use crate::object::Stored;
 

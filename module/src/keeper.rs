@@ -16,8 +16,9 @@ use std::time::{Duration, Instant};
 
 use lately::{Slack, Span, Time, Window};
 
-use crate::engine::{Address, Idle, Walk, now};
+use crate::engine::{Address, Walk, now};
 use crate::object::{ClockOf, Stored, Value};
+use crate::ours::Idle;
 use crate::{config, metrics};
 
 /// How long between two looks if all was done.

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::engine::faults;
+
 /// A number that any thread may change: filters are also freed in the background.
 #[derive(Debug, Default)]
 pub struct Metric(AtomicU64);
@@ -48,8 +50,6 @@ pub static ASKED: Metric = Metric::new();
 pub static REFUSED_SNAPSHOTS: Metric = Metric::new();
 /// Moments that were too far ahead to be believed.
 pub static REFUSED_MOMENTS: Metric = Metric::new();
-/// Faults caught before they could take the server down.
-pub static FAULTS: Metric = Metric::new();
 
 /// Every metric by the name it has in `INFO`, after the module's own.
 pub fn all() -> [(&'static std::ffi::CStr, u64); 9] {
@@ -62,6 +62,6 @@ pub fn all() -> [(&'static std::ffi::CStr, u64); 9] {
         (c"asked_items", ASKED.get()),
         (c"refused_snapshots", REFUSED_SNAPSHOTS.get()),
         (c"refused_moments", REFUSED_MOMENTS.get()),
-        (c"caught_faults", FAULTS.get()),
+        (c"caught_faults", faults()),
     ]
 }

@@ -3,9 +3,9 @@
 use lately::raw::{Filter, codec};
 use lately::{Hashing, Seed, Time, Window};
 
-use crate::answers::Answers;
 use crate::dump::Dump;
-use crate::engine::{Ahead, Call, Guessable, Origin, Refusal, rounding};
+use crate::engine::{Ahead, Answers, Guessable, Origin, Refusal, rounding};
+use crate::ours::Call;
 pub use crate::tally::{Bloom, Tally};
 use crate::wish::{Wish, WishedHashing};
 use crate::{config, metrics};

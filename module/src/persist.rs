@@ -8,8 +8,10 @@
 //! | `BF.SCANDUMP` | the [`Record`] as one run of bytes, cut into pieces by `dump` |
 //! | `LATELY.DUMP` | the snapshot alone, which the command `lately` reads |
 
-use crate::engine::Refusal;
-use crate::object::{Bloom, Stored, Tally};
+use std::borrow::Cow;
+
+use crate::engine::{Incoming, Outgoing, Refusal, Remade};
+use crate::object::{Bloom, Stored, Tally, Value};
 
 /// The version of what is written around the snapshot; the snapshot has its own.
 pub const RECORD_VERSION: i32 = 1;
@@ -54,6 +56,67 @@ impl Record {
         let [inserted, new, is_bloom, capacity, expansion] = numbers;
         let bloom = (is_bloom != 0).then_some(Bloom { capacity, expansion });
         Self { tally: Tally { inserted, new }, bloom, snapshot }
+    }
+}
+
+/// The kinds of values, as the first number of each says.
+const FILTER: u64 = 0;
+const ARRIVING: u64 = 1;
+
+/// Reads a value.
+pub fn load(from: &mut Incoming<'_>) -> Result<Value, String> {
+    match from.number()? {
+        FILTER => {
+            let mut numbers = [0; NUMBERS];
+            for place in &mut numbers {
+                *place = from.number()?;
+            }
+            let record = Record::from_numbers(numbers, from.bytes()?);
+            Ok(Value::Filter(record.open().map_err(|error| error.to_string())?))
+        }
+        ARRIVING => Ok(Value::Arriving(from.bytes()?)),
+        other => Err(format!("a value of an unknown kind ({other})")),
+    }
+}
+
+/// Writes a value.
+pub fn save(value: &Value, to: &mut Outgoing<'_>) {
+    match value {
+        Value::Filter(stored) => {
+            let record = Record::of(stored);
+            to.number(FILTER);
+            record.numbers().into_iter().for_each(|number| to.number(number));
+            to.bytes(&record.snapshot);
+        }
+        Value::Arriving(part) => {
+            to.number(ARRIVING);
+            to.bytes(part);
+        }
+    }
+}
+
+/// The command that makes a value again.
+pub fn remake(value: &Value) -> Remade<'_> {
+    let number = |number: u64| Cow::Owned(number.to_string().into_bytes());
+    match value {
+        Value::Filter(stored) => {
+            let record = Record::of(stored);
+            let [inserted, new, is_bloom, capacity, expansion] = record.numbers();
+            let mut words = vec![
+                Cow::Owned(record.snapshot),
+                Cow::Borrowed(&b"TALLY"[..]),
+                number(inserted),
+                number(new),
+            ];
+            if is_bloom != 0 {
+                words.extend([Cow::Borrowed(&b"BLOOM"[..]), number(capacity), number(expansion)]);
+            }
+            Remade { command: c"LATELY.LOAD", words }
+        }
+        Value::Arriving(part) => {
+            let next = part.len() as u64 + 1;
+            Remade { command: c"BF.LOADCHUNK", words: vec![number(next), Cow::Borrowed(part)] }
+        }
     }
 }
 

@@ -14,9 +14,10 @@ use std::ops::Range;
 use lately::Time;
 
 use crate::args::When;
-use crate::engine::{Call, Origin, Refusal};
+use crate::engine::{Origin, Refusal};
 use crate::horizon;
 use crate::object::{ClockOf, Repeat, Stored};
+use crate::ours::Call;
 use crate::wish::Wish;
 
 /// A filter was made: `LATELY.RESERVE` with nothing left open.

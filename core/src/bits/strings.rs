@@ -140,25 +140,29 @@ impl Changed {
 /// If the words end before the bits do.
 #[inline(always)]
 pub fn copy_bits(source: &[u64], from: usize, target: &mut [u64], to: usize, count: usize) {
-    if count == 0 {
+    let (target, shift) = (&mut target[to / 64..], to % 64);
+    if count <= 64 - shift {
+        if count > 0 {
+            target[0] |= BitReader::new(source, from).peek(count as u32) << shift;
+        }
         return;
     }
     // Up to the end of the first word, whole words, and what is left.
-    let (target, shift) = (&mut target[to / 64..], to % 64);
-    let first = count.min(64 - shift);
+    let first = 64 - shift;
     target[0] |= BitReader::new(source, from).peek(first as u32) << shift;
     let (from, whole, left) = (from + first, (count - first) / 64, (count - first) % 64);
-    let (target, shift) = (&mut target[1..], from % 64);
-    let mut words = source.get(from / 64..).unwrap_or_default().iter().copied();
-    let mut low = words.next().unwrap_or(0);
-    for target in &mut target[..whole] {
-        let high = words.next().unwrap_or(0);
-        *target = low >> shift | high << 1 << (63 - shift);
-        low = high;
+    let (target, source, shift) = (&mut target[1..], &source[from / 64..], from % 64);
+    if shift == 0 {
+        target[..whole].copy_from_slice(&source[..whole]);
+    } else {
+        // One word more than is written, because the last of them needs a part of it.
+        let source = &source[..whole + 1];
+        for (target, pair) in target[..whole].iter_mut().zip(source.windows(2)) {
+            *target = pair[0] >> shift | pair[1] << (64 - shift);
+        }
     }
     if left > 0 {
-        let high = words.next().unwrap_or(0);
-        target[whole] |= (low >> shift | high << 1 << (63 - shift)) & mask(left as u32);
+        target[whole] |= BitReader::new(source, 64 * whole + shift).peek(left as u32);
     }
 }
 

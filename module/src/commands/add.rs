@@ -2,12 +2,11 @@
 //!
 //! Items may be any bytes, so options come in a command of their own, before a word that ends them.
 
-use super::Command;
 use super::reserve::{NOT_RESERVED, change_or_create, unreserved_wish};
 use crate::args::{self, When};
-use crate::docs::{Arg, Doc, Effect, Keys, Kind};
-use crate::engine::{Call, Refusal, Reply};
+use crate::engine::{Arg, Command, Doc, Effect, Keys, Kind, Refusal, Reply};
 use crate::object::Repeat;
+use crate::ours::{Call, Ours};
 use crate::replicate;
 use crate::wish::Wish;
 
@@ -31,7 +30,7 @@ pub const MOMENT: Arg = Arg::new(c"milliseconds", Kind::Moment);
 
 const COMPLEXITY: &std::ffi::CStr = c"O(N) where N is the number of items";
 
-impl Command for Add {
+impl Command<Ours> for Add {
     const DOC: Doc = Doc {
         name: c"LATELY.ADD",
         summary: c"Inserts items now; 1 for each that was new, 0 for each seen in the window",
@@ -47,7 +46,7 @@ impl Command for Add {
     }
 }
 
-impl Command for AddAt {
+impl Command<Ours> for AddAt {
     const DOC: Doc = Doc {
         name: c"LATELY.ADDAT",
         summary: c"Inserts items at a moment given by the client, for event time",
@@ -63,7 +62,7 @@ impl Command for AddAt {
     }
 }
 
-impl Command for AddNx {
+impl Command<Ours> for AddNx {
     const DOC: Doc = Doc {
         name: c"LATELY.ADDNX",
         summary: c"Inserts items that are new; a repeat does not extend the stay of a key",
@@ -79,7 +78,7 @@ impl Command for AddNx {
     }
 }
 
-impl Command for AddNxAt {
+impl Command<Ours> for AddNxAt {
     const DOC: Doc = Doc {
         name: c"LATELY.ADDNXAT",
         summary: c"Inserts items that are new at a moment given by the client",
@@ -95,7 +94,7 @@ impl Command for AddNxAt {
     }
 }
 
-impl Command for Insert {
+impl Command<Ours> for Insert {
     const DOC: Doc = Doc {
         name: c"LATELY.INSERT",
         summary: c"Inserts items as told: at a moment, only if new, only if the key is there",

@@ -2,11 +2,10 @@
 
 use lately::raw::Age as Told;
 
-use super::Command;
 use super::add::MOMENT;
 use crate::args::When;
-use crate::docs::{Arg, Doc, Effect, Keys};
-use crate::engine::{Access, Call, Refusal, Reply};
+use crate::engine::{Access, Arg, Command, Doc, Effect, Keys, Refusal, Reply};
+use crate::ours::{Call, Ours};
 
 /// `LATELY.AGE key item [item ...]`
 pub struct Age;
@@ -14,7 +13,7 @@ pub struct Age;
 /// `LATELY.AGEAT key milliseconds item [item ...]`
 pub struct AgeAt;
 
-impl Command for Age {
+impl Command<Ours> for Age {
     const DOC: Doc = Doc {
         name: c"LATELY.AGE",
         summary: c"Says of each item how long ago it came, the least and the most; nil if not seen",
@@ -30,7 +29,7 @@ impl Command for Age {
     }
 }
 
-impl Command for AgeAt {
+impl Command<Ours> for AgeAt {
     const DOC: Doc = Doc {
         name: c"LATELY.AGEAT",
         summary: c"Says of each item how long before a moment it came",

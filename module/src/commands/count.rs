@@ -2,12 +2,11 @@
 
 use lately::Window;
 
-use super::Command;
 use super::add::MOMENT;
 use super::reserve::{change_or_create, unreserved_wish};
 use crate::args::{self, When};
-use crate::docs::{Arg, Doc, Effect, Keys, Kind};
-use crate::engine::{Access, Call, Refusal, Reply};
+use crate::engine::{Access, Arg, Command, Doc, Effect, Keys, Kind, Refusal, Reply};
+use crate::ours::{Call, Ours};
 use crate::replicate;
 use crate::wish::Wish;
 
@@ -26,7 +25,7 @@ pub struct IncrByAt;
 const PAIR: Arg = Arg::new(c"pair", Kind::Block(PARTS)).many();
 const PARTS: &[Arg] = &[Arg::new(c"item", Kind::Bytes), Arg::new(c"times", Kind::Integer)];
 
-impl Command for Count {
+impl Command<Ours> for Count {
     const DOC: Doc = Doc {
         name: c"LATELY.COUNT",
         summary: c"Says how often each item was seen; of filters reserved with COUNTING",
@@ -42,7 +41,7 @@ impl Command for Count {
     }
 }
 
-impl Command for CountAt {
+impl Command<Ours> for CountAt {
     const DOC: Doc = Doc {
         name: c"LATELY.COUNTAT",
         summary: c"Says how often each item was seen up to a moment",
@@ -58,7 +57,7 @@ impl Command for CountAt {
     }
 }
 
-impl Command for IncrBy {
+impl Command<Ours> for IncrBy {
     const DOC: Doc = Doc {
         name: c"LATELY.INCRBY",
         summary: c"Adds so many sightings of each item now, and says how often it was seen",
@@ -74,7 +73,7 @@ impl Command for IncrBy {
     }
 }
 
-impl Command for IncrByAt {
+impl Command<Ours> for IncrByAt {
     const DOC: Doc = Doc {
         name: c"LATELY.INCRBYAT",
         summary: c"Adds so many sightings of each item at a moment given by the client",

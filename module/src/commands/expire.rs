@@ -1,14 +1,13 @@
 //! `LATELY.EXPIRE`: gives back the memory of what has left a window by time. The server does so by itself
 //! (see `keeper`), and sends this command to its replicas.
 
-use super::Command;
 use super::add::MOMENT;
 use super::info::NO_KEY;
 use super::turn_back::require_clock;
 use crate::args::{self, When};
-use crate::docs::{Arg, Doc, Effect, Keys, Kind};
-use crate::engine::{Access, Call, Refusal, Reply};
+use crate::engine::{Access, Arg, Command, Doc, Effect, Keys, Kind, Refusal, Reply};
 use crate::keeper;
+use crate::ours::{Call, Ours};
 use crate::replicate;
 
 /// `LATELY.EXPIRE key [milliseconds [steps]]`
@@ -23,7 +22,7 @@ const USUAL_STEPS: u64 = 32;
 
 const REST: &[Arg] = &[MOMENT, Arg::new(c"steps", Kind::Integer).maybe()];
 
-impl Command for Expire {
+impl Command<Ours> for Expire {
     const DOC: Doc = Doc {
         name: c"LATELY.EXPIRE",
         summary: c"Gives back memory of what has left the window, a little; 1 if all is done",

@@ -1,15 +1,13 @@
 //! `LATELY.FORGET`: takes back what was inserted.
 
-use super::Command;
-use crate::answers::Answers;
 use crate::args::When;
-use crate::docs::{Arg, Doc, Effect, Keys};
-use crate::engine::{Access, Call, Refusal, Reply};
+use crate::engine::{Access, Answers, Arg, Command, Doc, Effect, Keys, Refusal, Reply};
+use crate::ours::{Call, Ours};
 
 /// `LATELY.FORGET key item [item ...]`
 pub struct Forget;
 
-impl Command for Forget {
+impl Command<Ours> for Forget {
     const DOC: Doc = Doc {
         name: c"LATELY.FORGET",
         summary: c"Takes back insertions of items; 1 for each that was in the window",

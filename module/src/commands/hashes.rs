@@ -7,14 +7,12 @@
 
 use lately::Hashing;
 
-use super::Command;
 use super::info::NO_KEY;
-use crate::answers::Answers;
 use crate::args::{self, When};
-use crate::docs::{Arg, Doc, Effect, Keys, Kind};
-use crate::engine::{Access, Call, Refusal, Reply};
+use crate::engine::{Access, Answers, Arg, Command, Doc, Effect, Keys, Kind, Refusal, Reply};
 use crate::horizon;
 use crate::object::{Repeat, Stored};
+use crate::ours::{Call, Ours};
 use crate::replicate;
 
 /// `LATELY.ADDHASHES key hashes [AT milliseconds] [NX]`
@@ -23,7 +21,7 @@ pub struct AddHashes;
 /// `LATELY.SEENHASHES key hashes [AT milliseconds]`
 pub struct SeenHashes;
 
-impl Command for AddHashes {
+impl Command<Ours> for AddHashes {
     const DOC: Doc = Doc {
         name: c"LATELY.ADDHASHES",
         summary: c"Inserts items by their hashes, 8 bytes each; a string with 1 or 0 for each",
@@ -57,7 +55,7 @@ impl Command for AddHashes {
     }
 }
 
-impl Command for SeenHashes {
+impl Command<Ours> for SeenHashes {
     const DOC: Doc = Doc {
         name: c"LATELY.SEENHASHES",
         summary: c"Says of items by their hashes, 8 bytes each, whether they are in the window",

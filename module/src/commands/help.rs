@@ -1,14 +1,14 @@
 //! `LATELY.HELP`: the commands with their syntax, from the same descriptions as `COMMAND DOCS`.
 
-use super::{BLOOM, Command, LATELY};
+use super::{BLOOM, LATELY};
 use crate::config;
-use crate::docs::{Doc, Effect, Keys};
-use crate::engine::{Call, Refusal, Reply, rehearsed};
+use crate::engine::{Command, Doc, Effect, Keys, Refusal, Reply, rehearsed};
+use crate::ours::{Call, Ours};
 
 /// `LATELY.HELP`
 pub struct Help;
 
-impl Command for Help {
+impl Command<Ours> for Help {
     const DOC: Doc = Doc {
         name: c"LATELY.HELP",
         summary: c"Lists the commands",

@@ -5,11 +5,10 @@ use std::cell::OnceCell;
 
 use lately::{Hashing, Promise, Window};
 
-use super::Command;
 use crate::args::{self, When};
-use crate::docs::{Arg, Doc, Effect, Keys, Kind};
-use crate::engine::{Access, Call, Refusal, Reply};
+use crate::engine::{Access, Arg, Command, Doc, Effect, Keys, Kind, Refusal, Reply};
 use crate::object::{Stored, Value};
+use crate::ours::{Call, Ours};
 
 /// `LATELY.INFO key [field]`
 pub struct Info;
@@ -17,7 +16,7 @@ pub struct Info;
 /// `LATELY.CARD key`
 pub struct Card;
 
-impl Command for Info {
+impl Command<Ours> for Info {
     const DOC: Doc = Doc {
         name: c"LATELY.INFO",
         summary: c"Says what a filter promises and how it stands, or one field of that",
@@ -51,7 +50,7 @@ impl Command for Info {
     }
 }
 
-impl Command for Card {
+impl Command<Ours> for Card {
     const DOC: Doc = Doc {
         name: c"LATELY.CARD",
         summary: c"Says how many different items are in the window now, where that is known",

@@ -3,14 +3,13 @@
 
 use lately::raw::codec;
 
-use super::Command;
 use super::info::NO_KEY;
 use crate::args;
 use crate::config;
-use crate::docs::{Arg, Doc, Effect, Keys, Kind};
-use crate::engine::{Access, Call, Origin, Refusal, Reply};
+use crate::engine::{Access, Arg, Command, Doc, Effect, Keys, Kind, Origin, Refusal, Reply};
 use crate::horizon;
 use crate::object::{Bloom, Stored, Tally, Value};
+use crate::ours::{Call, Ours};
 
 /// `LATELY.DUMP key`
 pub struct Dump;
@@ -18,7 +17,7 @@ pub struct Dump;
 /// `LATELY.LOAD key snapshot [REPLACE] [TALLY inserted new] [BLOOM capacity expansion]`
 pub struct Load;
 
-impl Command for Dump {
+impl Command<Ours> for Dump {
     const DOC: Doc = Doc {
         name: c"LATELY.DUMP",
         summary: c"Returns the snapshot of a filter, as files of the command have it",
@@ -36,7 +35,7 @@ impl Command for Dump {
     }
 }
 
-impl Command for Load {
+impl Command<Ours> for Load {
     const DOC: Doc = Doc {
         name: c"LATELY.LOAD",
         summary: c"Makes a filter from a snapshot",

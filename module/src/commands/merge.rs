@@ -1,15 +1,14 @@
 //! `LATELY.MERGE`: counters of several places as one.
 
-use super::Command;
 use super::info::NO_KEY;
-use crate::docs::{Arg, Doc, Effect, Keys, Kind};
-use crate::engine::{Access, Call, Key, Refusal, Reply};
+use crate::engine::{Access, Arg, Command, Doc, Effect, Keys, Kind, Refusal, Reply};
 use crate::object::{Stored, Value};
+use crate::ours::{Call, Key, Ours};
 
 /// `LATELY.MERGE destination source [source ...]`
 pub struct Merge;
 
-impl Command for Merge {
+impl Command<Ours> for Merge {
     const DOC: Doc = Doc {
         name: c"LATELY.MERGE",
         summary: c"Adds the counts of filters that were reserved alike, with one SEED",

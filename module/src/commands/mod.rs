@@ -20,60 +20,51 @@ mod until;
 
 pub use help::Help;
 
-use crate::docs::Doc;
-use crate::engine::{Call, Entry, Refusal, Reply, command};
-
-/// A command.
-pub trait Command {
-    /// What it tells about itself.
-    const DOC: Doc;
-
-    /// Carries it out.
-    fn run(call: &mut Call<'_>) -> Result<Reply, Refusal>;
-}
+use crate::engine::{Entry, command};
+use crate::ours::Ours;
 
 /// The commands of our own family.
-pub static LATELY: &[Entry] = &[
-    command::<reserve::Reserve>(),
-    command::<add::Add>(),
-    command::<add::AddAt>(),
-    command::<add::AddNx>(),
-    command::<add::AddNxAt>(),
-    command::<add::Insert>(),
-    command::<until::AddUntil>(),
-    command::<until::AddUntilAt>(),
-    command::<forget::Forget>(),
-    command::<hashes::AddHashes>(),
-    command::<hashes::SeenHashes>(),
-    command::<seen::Seen>(),
-    command::<seen::SeenAt>(),
-    command::<age::Age>(),
-    command::<age::AgeAt>(),
-    command::<count::Count>(),
-    command::<count::CountAt>(),
-    command::<count::IncrBy>(),
-    command::<count::IncrByAt>(),
-    command::<info::Card>(),
-    command::<info::Info>(),
-    command::<expire::Expire>(),
-    command::<turn_back::TurnBack>(),
-    command::<merge::Merge>(),
-    command::<load::Dump>(),
-    command::<load::Load>(),
-    command::<plan::Plan>(),
-    command::<help::Help>(),
+pub static LATELY: &[Entry<Ours>] = &[
+    command::<Ours, reserve::Reserve>(),
+    command::<Ours, add::Add>(),
+    command::<Ours, add::AddAt>(),
+    command::<Ours, add::AddNx>(),
+    command::<Ours, add::AddNxAt>(),
+    command::<Ours, add::Insert>(),
+    command::<Ours, until::AddUntil>(),
+    command::<Ours, until::AddUntilAt>(),
+    command::<Ours, forget::Forget>(),
+    command::<Ours, hashes::AddHashes>(),
+    command::<Ours, hashes::SeenHashes>(),
+    command::<Ours, seen::Seen>(),
+    command::<Ours, seen::SeenAt>(),
+    command::<Ours, age::Age>(),
+    command::<Ours, age::AgeAt>(),
+    command::<Ours, count::Count>(),
+    command::<Ours, count::CountAt>(),
+    command::<Ours, count::IncrBy>(),
+    command::<Ours, count::IncrByAt>(),
+    command::<Ours, info::Card>(),
+    command::<Ours, info::Info>(),
+    command::<Ours, expire::Expire>(),
+    command::<Ours, turn_back::TurnBack>(),
+    command::<Ours, merge::Merge>(),
+    command::<Ours, load::Dump>(),
+    command::<Ours, load::Load>(),
+    command::<Ours, plan::Plan>(),
+    command::<Ours, help::Help>(),
 ];
 
 /// The commands of RedisBloom and valkey-bloom, for clients that speak those.
-pub static BLOOM: &[Entry] = &[
-    command::<bloom::reserve::Reserve>(),
-    command::<bloom::add::Add>(),
-    command::<bloom::add::MAdd>(),
-    command::<bloom::add::Insert>(),
-    command::<bloom::exists::Exists>(),
-    command::<bloom::exists::MExists>(),
-    command::<bloom::info::Card>(),
-    command::<bloom::info::Info>(),
-    command::<bloom::chunks::ScanDump>(),
-    command::<bloom::chunks::LoadChunk>(),
+pub static BLOOM: &[Entry<Ours>] = &[
+    command::<Ours, bloom::reserve::Reserve>(),
+    command::<Ours, bloom::add::Add>(),
+    command::<Ours, bloom::add::MAdd>(),
+    command::<Ours, bloom::add::Insert>(),
+    command::<Ours, bloom::exists::Exists>(),
+    command::<Ours, bloom::exists::MExists>(),
+    command::<Ours, bloom::info::Card>(),
+    command::<Ours, bloom::info::Info>(),
+    command::<Ours, bloom::chunks::ScanDump>(),
+    command::<Ours, bloom::chunks::LoadChunk>(),
 ];

@@ -4,16 +4,15 @@ use std::borrow::Cow;
 
 use lately::plan;
 
-use super::Command;
 use super::reserve::{CAPACITY, COUNTING, LIMIT, REMOVING, SLACK, STRUCTURE, WINDOW, default_wish};
-use crate::docs::{Doc, Effect, Keys};
-use crate::engine::{Call, Refusal, Reply};
+use crate::engine::{Command, Doc, Effect, Keys, Refusal, Reply};
+use crate::ours::{Call, Ours};
 use crate::wish::Wish;
 
 /// `LATELY.PLAN [LAST n | WITHIN ms | EVER] [ERROR e | MEMORY bytes] ...`
 pub struct Plan;
 
-impl Command for Plan {
+impl Command<Ours> for Plan {
     const DOC: Doc = Doc {
         name: c"LATELY.PLAN",
         summary: c"Says which structures would do for a wish, best first, and at what cost",

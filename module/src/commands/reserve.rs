@@ -1,18 +1,17 @@
 //! `LATELY.RESERVE`: makes an empty filter.
 
-use super::Command;
 use crate::config;
-use crate::docs::{Arg, Doc, Effect, Keys, Kind};
-use crate::engine::{Access, Call, Refusal, Reply};
+use crate::engine::{Access, Arg, Command, Doc, Effect, Keys, Kind, Refusal, Reply};
 use crate::keeper;
 use crate::object::{Stored, Value};
+use crate::ours::{Call, Ours};
 use crate::replicate;
 use crate::wish::Wish;
 
 /// `LATELY.RESERVE key [LAST n | WITHIN ms | EVER] [ERROR e | MEMORY bytes] ...`
 pub struct Reserve;
 
-impl Command for Reserve {
+impl Command<Ours> for Reserve {
     const DOC: Doc = Doc {
         name: c"LATELY.RESERVE",
         summary: c"Makes an empty filter that remembers so far back, with this error or memory",

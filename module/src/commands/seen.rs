@@ -1,11 +1,9 @@
 //! `LATELY.SEEN`: says of each item whether it is in the window. Changes nothing.
 
-use super::Command;
 use super::add::MOMENT;
-use crate::answers::Answers;
 use crate::args::When;
-use crate::docs::{Arg, Doc, Effect, Keys};
-use crate::engine::{Access, Call, Refusal, Reply};
+use crate::engine::{Access, Answers, Arg, Command, Doc, Effect, Keys, Refusal, Reply};
+use crate::ours::{Call, Ours};
 
 /// `LATELY.SEEN key item [item ...]`
 pub struct Seen;
@@ -13,7 +11,7 @@ pub struct Seen;
 /// `LATELY.SEENAT key milliseconds item [item ...]`
 pub struct SeenAt;
 
-impl Command for Seen {
+impl Command<Ours> for Seen {
     const DOC: Doc = Doc {
         name: c"LATELY.SEEN",
         summary: c"Says of each item whether it was seen in the window up to now",
@@ -29,7 +27,7 @@ impl Command for Seen {
     }
 }
 
-impl Command for SeenAt {
+impl Command<Ours> for SeenAt {
     const DOC: Doc = Doc {
         name: c"LATELY.SEENAT",
         summary: c"Says of each item whether it was seen in the window up to a moment",

@@ -1,18 +1,17 @@
 //! `LATELY.TURNBACK`: sets the clock of a window by time back, after a moment that was wrong.
 
-use super::Command;
 use super::add::MOMENT;
 use super::info::NO_KEY;
 use crate::args::{self, When};
-use crate::docs::{Arg, Doc, Effect, Keys};
-use crate::engine::{Access, Call, Refusal, Reply};
+use crate::engine::{Access, Arg, Command, Doc, Effect, Keys, Refusal, Reply};
 use crate::object::Stored;
+use crate::ours::{Call, Ours};
 use crate::replicate;
 
 /// `LATELY.TURNBACK key [milliseconds]`
 pub struct TurnBack;
 
-impl Command for TurnBack {
+impl Command<Ours> for TurnBack {
     const DOC: Doc = Doc {
         name: c"LATELY.TURNBACK",
         summary: c"Sets a filter's clock back to now or a moment, if it is later; says where it is",

@@ -3,12 +3,11 @@
 
 use lately::Time;
 
-use super::Command;
 use super::add::MOMENT;
 use super::reserve::{change_or_create, unreserved_wish};
 use crate::args::{self, When};
-use crate::docs::{Arg, Doc, Effect, Keys, Kind};
-use crate::engine::{Call, Refusal, Reply};
+use crate::engine::{Arg, Command, Doc, Effect, Keys, Kind, Refusal, Reply};
+use crate::ours::{Call, Ours};
 use crate::replicate;
 
 /// `LATELY.ADDUNTIL key deadline item [item ...]`
@@ -19,7 +18,7 @@ pub struct AddUntilAt;
 
 const DEADLINE: Arg = Arg::new(c"deadline", Kind::Moment);
 
-impl Command for AddUntil {
+impl Command<Ours> for AddUntil {
     const DOC: Doc = Doc {
         name: c"LATELY.ADDUNTIL",
         summary: c"Inserts items that count until a deadline, if the window does not end before",
@@ -35,7 +34,7 @@ impl Command for AddUntil {
     }
 }
 
-impl Command for AddUntilAt {
+impl Command<Ours> for AddUntilAt {
     const DOC: Doc = Doc {
         name: c"LATELY.ADDUNTILAT",
         summary: c"Inserts items at a moment given by the client that count until a deadline",

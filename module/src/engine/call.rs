@@ -12,15 +12,16 @@ use lately::Time;
 use super::ahead::Ahead;
 use super::api;
 use super::idle::Address;
+use super::module::Module;
 use super::register;
 use super::reply::Refusal;
-use crate::object::Value;
 
 /// A command that the engine has asked us to carry out.
-pub struct Call<'a> {
+pub struct Call<'a, M> {
     ctx: *mut api::Ctx,
     /// The engine's own strings; it keeps them until the command is done.
     strings: &'a [*mut api::String],
+    module: PhantomData<M>,
 }
 
 /// Some words of a command, read as they are needed.
@@ -67,7 +68,7 @@ pub enum Access {
     Write,
 }
 
-impl<'a> Call<'a> {
+impl<'a, M: Module> Call<'a, M> {
     /// Takes what the engine passed to a command.
     ///
     /// # Safety
@@ -76,7 +77,7 @@ impl<'a> Call<'a> {
     pub unsafe fn new(ctx: *mut api::Ctx, strings: *mut *mut api::String, count: usize) -> Self {
         // SAFETY: the engine passes `count` valid strings, which live as long as the command.
         let strings = unsafe { slice::from_raw_parts(strings, count) };
-        Self { ctx, strings }
+        Self { ctx, strings, module: PhantomData }
     }
 
     /// The words of the command; the first is its name.
@@ -167,19 +168,19 @@ impl<'a> Call<'a> {
     }
 
     /// Opens the key that a word names. One at a time: the borrow makes sure.
-    pub fn key(&mut self, word: usize, access: Access) -> Key<'_> {
+    pub fn key(&mut self, word: usize, access: Access) -> Key<'_, M> {
         self.open(word, access)
     }
 
     /// Opens two keys at once, the second to read; `None` if both words name one key, whose value
     /// nobody may hold twice.
-    pub fn pair(&mut self, one: (usize, Access), other: usize) -> Option<[Key<'_>; 2]> {
+    pub fn pair(&mut self, one: (usize, Access), other: usize) -> Option<[Key<'_, M>; 2]> {
         let (word, access) = one;
         let differ = self.word(word) != self.word(other);
         differ.then(|| [self.open(word, access), self.open(other, Access::Read)])
     }
 
-    fn open(&self, word: usize, access: Access) -> Key<'_> {
+    fn open(&self, word: usize, access: Access) -> Key<'_, M> {
         let mode = match access {
             Access::Read => api::READ,
             Access::Write => api::READ | api::WRITE,
@@ -287,18 +288,18 @@ impl<'a> Call<'a> {
 }
 
 /// An open key; closed when dropped.
-pub struct Key<'c> {
+pub struct Key<'c, M> {
     /// Null when a key opened for reading does not exist.
     key: *mut api::Key,
-    call: PhantomData<&'c mut ()>,
+    call: PhantomData<&'c mut M>,
 }
 
-impl Key<'_> {
+impl<M: Module> Key<'_, M> {
     /// The value, if there is one and it is ours.
-    pub fn value(&mut self) -> Result<Option<&mut Value>, Refusal> {
+    pub fn value(&mut self) -> Result<Option<&mut M::Value>, Refusal> {
         // Asked first, because it is the only question in the usual case.
         // SAFETY: the key is open, or null, and nobody else holds its value while it is open.
-        match unsafe { our_value(self.key) } {
+        match unsafe { our_value::<M>(self.key) } {
             None if self.exists() => Err(Refusal::WRONG_TYPE),
             value => Ok(value),
         }
@@ -315,7 +316,7 @@ impl Key<'_> {
     }
 
     /// Stores a value in place of whatever was there; the time to live of a value of ours stays.
-    pub fn put(&mut self, value: Value) {
+    pub fn put(&mut self, value: M::Value) {
         let ours = matches!(self.value(), Ok(Some(_)));
         let value = Box::into_raw(Box::new(value)).cast();
         let mut old = std::ptr::null_mut();
@@ -324,7 +325,7 @@ impl Key<'_> {
         unsafe {
             if ours {
                 api::ModuleTypeReplaceValue(self.key, register::data_type(), value, &mut old);
-                drop(Box::from_raw(old.cast::<Value>()));
+                drop(Box::from_raw(old.cast::<M::Value>()));
             } else {
                 let kind = register::data_type();
                 api::ModuleTypeSetValue(self.key, kind, value);
@@ -339,19 +340,19 @@ impl Key<'_> {
 ///
 /// The key is open for as long as `'a`, or null, and nobody else holds its value.
 #[inline(always)]
-pub unsafe fn our_value<'a>(key: *mut api::Key) -> Option<&'a mut Value> {
+pub unsafe fn our_value<'a, M: Module>(key: *mut api::Key) -> Option<&'a mut M::Value> {
     // SAFETY: of null the engine says that it has no type. A value is ours if its type is; then the
-    // pointer is one that `put` or `rdb_load` made.
+    // pointer is one that `put`, `rdb_load` or `copy` made, of the module that was loaded.
     unsafe {
         let kind = api::ModuleTypeGetType(key);
         if kind.is_null() || kind != register::data_type() {
             return None;
         }
-        Some(&mut *api::ModuleTypeGetValue(key).cast::<Value>())
+        Some(&mut *api::ModuleTypeGetValue(key).cast::<M::Value>())
     }
 }
 
-impl Drop for Key<'_> {
+impl<M> Drop for Key<'_, M> {
     fn drop(&mut self) {
         if !self.key.is_null() {
             // SAFETY: opened by `Call::key` and not closed since.

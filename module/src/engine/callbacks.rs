@@ -7,52 +7,53 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
 use std::slice;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::allocator;
 use super::api;
 use super::call::Call;
 use super::idle::{self, Idle};
+use super::module::{Command, Module};
 use super::ready;
 use super::register;
 use super::reply::{Refusal, Reply, send};
+use super::settings::{Number, Switch, Text};
 use super::streams;
-use crate::commands::{self, Command, Help};
-use crate::config::{Number, Switch, Text};
-use crate::object::Value;
-use crate::persist::{self, Record};
-use crate::{config, keeper, metrics};
 
 const OK: c_int = api::OK;
 const ERR: c_int = api::ERR;
 
+/// Faults caught so far.
+static FAULTS: AtomicU64 = AtomicU64::new(0);
+
+/// How many faults were caught before they could take the server down.
+pub fn faults() -> u64 {
+    FAULTS.load(Ordering::Relaxed)
+}
+
 /// Runs `body`; if it panics, counts that and gives `otherwise`.
 pub fn fence<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| {
-        metrics::FAULTS.add(1);
+        FAULTS.fetch_add(1, Ordering::Relaxed);
         otherwise
     })
 }
 
-/// Called once, first of all.
+/// Loads a module.
 ///
 /// # Safety
 ///
-/// Only the engine calls it, with a context in which its interface can be looked up.
-#[unsafe(no_mangle)]
-#[allow(non_snake_case)]
-pub unsafe extern "C" fn RedisModule_OnLoad(
-    ctx: *mut api::Ctx,
-    _words: *mut *mut api::String,
-    count: c_int,
-) -> c_int {
+/// Only `RedisModule_OnLoad` calls it, with what the engine passed, and always for the same module: what
+/// keys hold is taken to be its values.
+pub unsafe fn on_load<M: Module>(ctx: *mut c_void, words: c_int) -> c_int {
+    let ctx = ctx.cast::<api::Ctx>();
     // SAFETY: `ctx` comes from the engine. Nothing is allocated before the interface is there.
     unsafe {
         if api::load(ctx).is_err() {
             return ERR;
         }
         allocator::begin();
-        fence(ERR, || match load(ctx, count) {
+        fence(ERR, || match load::<M>(ctx, words) {
             Ok(()) => OK,
             Err(problem) => {
                 log(ctx, c"warning", problem);
@@ -62,43 +63,39 @@ pub unsafe extern "C" fn RedisModule_OnLoad(
     }
 }
 
-unsafe fn load(ctx: *mut api::Ctx, words: c_int) -> Result<(), &'static CStr> {
-    const NAME: &CStr = c"lately";
-    const VERSION: c_int = 1;
+unsafe fn load<M: Module>(ctx: *mut api::Ctx, words: c_int) -> Result<(), &'static CStr> {
     // SAFETY: `ctx` is the context of the load callback, and the interface is there.
     unsafe {
-        if api::IsModuleNameBusy(NAME.as_ptr()) != 0 {
+        if api::IsModuleNameBusy(M::NAME.as_ptr()) != 0 {
             return Err(c"a module named lately is loaded already");
         }
-        api::SetModuleAttribs(ctx, NAME.as_ptr(), VERSION, api::APIVER_1);
+        api::SetModuleAttribs(ctx, M::NAME.as_ptr(), M::VERSION, api::APIVER_1);
         if words > 0 {
             return Err(c"lately takes no arguments: set lately.* in the configuration instead");
         }
-        register::register_type(ctx).map_err(|_| c"the type lately-rs is taken")?;
+        register::register_type::<M>(ctx).map_err(|_| c"the type lately-rs is taken")?;
         // Failing reads come back as errors. We keep no state outside of keys that an answer depends
         // on, so that databases may be swapped and slots be moved under us.
         let options = api::OPTIONS_HANDLE_IO_ERRORS
             | api::OPTIONS_HANDLE_REPL_ASYNC_LOAD
             | atomic_slot_migration();
         api::SetModuleOptions(ctx, options);
-        register::register_settings(ctx).map_err(|_| c"a setting of lately was refused")?;
-        register::register_category(ctx);
-        for entry in commands::LATELY {
+        register::register_settings(ctx, &M::SETTINGS)
+            .map_err(|_| c"a setting of lately was refused")?;
+        register::register_category(ctx, M::NAME);
+        for entry in M::COMMANDS {
             register::register_command(ctx, entry)
                 .map_err(|_| c"a command of lately was refused; is the module loaded twice?")?;
         }
-        if config::BLOOM_COMMANDS.get() {
-            for entry in commands::BLOOM {
-                if register::register_command(ctx, entry).is_err() {
-                    let notice = c"BF commands are taken by another module; lately leaves them";
-                    log(ctx, c"notice", notice);
-                    break;
-                }
+        if let Some((commands, notice)) = M::more_commands() {
+            let mut commands = commands.iter();
+            if !commands.all(|entry| register::register_command(ctx, entry).is_ok()) {
+                log(ctx, c"notice", notice);
             }
         }
-        ready::rehearse(ctx, Help::DOC.name);
-        api::RegisterInfoFunc(ctx, info);
-        idle::call_later(ctx, keeper::PAUSE);
+        ready::rehearse(ctx, M::REHEARSAL);
+        api::RegisterInfoFunc(ctx, info::<M>);
+        idle::call_later::<M>(ctx, M::PAUSE);
     }
     Ok(())
 }
@@ -119,7 +116,7 @@ unsafe fn log(ctx: *mut api::Ctx, level: &CStr, message: &CStr) {
 }
 
 /// A command.
-pub unsafe extern "C" fn run<C: Command>(
+pub unsafe extern "C" fn run<M: Module, C: Command<M>>(
     ctx: *mut api::Ctx,
     words: *mut *mut api::String,
     count: c_int,
@@ -150,13 +147,13 @@ pub unsafe extern "C" fn run<C: Command>(
 }
 
 /// Called every now and then, between commands.
-pub unsafe extern "C" fn timer(ctx: *mut api::Ctx, _private: *mut c_void) {
-    let pause = fence(keeper::PAUSE, || {
+pub unsafe extern "C" fn timer<M: Module>(ctx: *mut api::Ctx, _private: *mut c_void) {
+    let pause = fence(M::PAUSE, || {
         // SAFETY: `ctx` is the engine's, for the time of this call.
-        keeper::look_after(&mut unsafe { Idle::new(ctx) })
+        M::look_after(&mut unsafe { Idle::new(ctx) })
     });
     // SAFETY: as above.
-    unsafe { idle::call_later(ctx, pause) };
+    unsafe { idle::call_later::<M>(ctx, pause) };
 }
 
 /// A value of ours as the engine keeps it.
@@ -164,48 +161,49 @@ pub unsafe extern "C" fn timer(ctx: *mut api::Ctx, _private: *mut c_void) {
 /// # Safety
 ///
 /// `value` was made by `Key::put`, `rdb_load` or `copy`, and nobody changes it for now.
-unsafe fn borrow<'a>(value: *const c_void) -> &'a Value {
+unsafe fn borrow<'a, M: Module>(value: *const c_void) -> &'a M::Value {
     // SAFETY: the caller vouches for it.
-    unsafe { &*value.cast::<Value>() }
+    unsafe { &*value.cast::<M::Value>() }
 }
 
-fn give(value: Value) -> *mut c_void {
+fn give<V>(value: V) -> *mut c_void {
     Box::into_raw(Box::new(value)).cast()
 }
 
 /// Reads a value from a dump or a full synchronization.
-pub unsafe extern "C" fn rdb_load(io: *mut api::IO, version: c_int) -> *mut c_void {
+pub unsafe extern "C" fn rdb_load<M: Module>(io: *mut api::IO, version: c_int) -> *mut c_void {
     // SAFETY: `io` is the engine's, for the time of this call; so for the next two.
-    fence(null_mut(), || unsafe { streams::load(io, version) }.map_or(null_mut(), give))
+    fence(null_mut(), || unsafe { streams::load::<M>(io, version) }.map_or(null_mut(), give))
 }
 
 /// Writes a value into a dump or a full synchronization.
-pub unsafe extern "C" fn rdb_save(io: *mut api::IO, value: *mut c_void) {
+pub unsafe extern "C" fn rdb_save<M: Module>(io: *mut api::IO, value: *mut c_void) {
     // SAFETY: as above, and the value is ours.
-    fence((), || unsafe { streams::save(io, borrow(value)) });
+    fence((), || unsafe { streams::save::<M>(io, borrow::<M>(value)) });
 }
 
 /// Writes a value as commands that make it again.
-pub unsafe extern "C" fn aof_rewrite(io: *mut api::IO, key: *mut api::String, value: *mut c_void) {
+pub unsafe extern "C" fn aof_rewrite<M: Module>(
+    io: *mut api::IO,
+    key: *mut api::String,
+    value: *mut c_void,
+) {
     // SAFETY: as above.
-    fence((), || unsafe { streams::rewrite(io, key, borrow(value)) });
+    fence((), || unsafe { streams::rewrite::<M>(io, key, borrow::<M>(value)) });
 }
 
 /// Bytes of a value.
-pub unsafe extern "C" fn mem_usage(value: *const c_void) -> usize {
+pub unsafe extern "C" fn mem_usage<M: Module>(value: *const c_void) -> usize {
     // SAFETY: the value is ours.
-    fence(0, || unsafe { borrow(value) }.memory_bytes())
+    fence(0, || M::memory_bytes(unsafe { borrow::<M>(value) }))
 }
 
 /// Everything that distinguishes a value from others.
-pub unsafe extern "C" fn digest(digest: *mut api::Digest, value: *mut c_void) {
+pub unsafe extern "C" fn digest<M: Module>(digest: *mut api::Digest, value: *mut c_void) {
     fence((), || {
         // SAFETY: the value is ours, `digest` the engine's.
         unsafe {
-            let bytes = match borrow(value) {
-                Value::Filter(stored) => persist::to_bytes(&Record::of(stored)),
-                Value::Arriving(part) => part.clone(),
-            };
+            let bytes = M::digest(borrow::<M>(value));
             let start = bytes.as_ptr().cast::<c_char>();
             api::DigestAddStringBuffer(digest, start, bytes.len());
             api::DigestEndSequence(digest);
@@ -214,29 +212,29 @@ pub unsafe extern "C" fn digest(digest: *mut api::Digest, value: *mut c_void) {
 }
 
 /// Frees a value; also from the engine's background thread.
-pub unsafe extern "C" fn free(value: *mut c_void) {
+pub unsafe extern "C" fn free<M: Module>(value: *mut c_void) {
     // SAFETY: the engine gives back what `give` gave it, once.
-    fence((), || drop(unsafe { Box::from_raw(value.cast::<Value>()) }));
+    fence((), || drop(unsafe { Box::from_raw(value.cast::<M::Value>()) }));
 }
 
 /// How much work it is to free a value: giving pages back is what takes time.
-pub unsafe extern "C" fn free_effort(_key: *mut api::String, value: *const c_void) -> usize {
+pub unsafe extern "C" fn free_effort<M: Module>(
+    _key: *mut api::String,
+    value: *const c_void,
+) -> usize {
     const PAGE: usize = 4096;
     // SAFETY: the value is ours.
-    fence(1, || 1 + unsafe { borrow(value) }.memory_bytes() / PAGE)
+    fence(1, || 1 + M::memory_bytes(unsafe { borrow::<M>(value) }) / PAGE)
 }
 
 /// Copies a value for `COPY`.
-pub unsafe extern "C" fn copy(
+pub unsafe extern "C" fn copy<M: Module>(
     _from: *mut api::String,
     _to: *mut api::String,
     value: *const c_void,
 ) -> *mut c_void {
     // SAFETY: the value is ours.
-    fence(null_mut(), || match unsafe { borrow(value) } {
-        Value::Filter(stored) => stored.copy().map_or(null_mut(), |copy| give(Value::Filter(copy))),
-        Value::Arriving(part) => give(Value::Arriving(part.clone())),
-    })
+    fence(null_mut(), || M::copy(unsafe { borrow::<M>(value) }).map_or(null_mut(), give))
 }
 
 /// Moves a value to where memory is less scattered. Only the small block that the engine holds: the
@@ -258,11 +256,11 @@ pub unsafe extern "C" fn defrag(
 }
 
 /// Our section of `INFO`.
-unsafe extern "C" fn info(ctx: *mut api::InfoCtx, _crash: c_int) {
+unsafe extern "C" fn info<M: Module>(ctx: *mut api::InfoCtx, _crash: c_int) {
     // SAFETY: `ctx` is the engine's; names are C strings.
     fence((), || unsafe {
         if api::InfoAddSection(ctx, c"".as_ptr()) == OK {
-            for (name, value) in metrics::all() {
+            for (name, value) in M::metrics() {
                 api::InfoAddFieldULongLong(ctx, name.as_ptr(), value);
             }
         }

@@ -5,17 +5,19 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::marker::PhantomData;
 use std::ptr::{NonNull, null_mut};
 
 use lately::{Span, Time};
 
 use super::api;
 use super::call::our_value;
-use crate::object::Value;
+use super::module::Module;
 
 /// A moment between commands.
-pub struct Idle {
+pub struct Idle<M> {
     ctx: *mut api::Ctx,
+    module: PhantomData<M>,
 }
 
 /// Where a key is.
@@ -27,14 +29,14 @@ pub struct Address {
     pub name: Box<[u8]>,
 }
 
-impl Idle {
+impl<M: Module> Idle<M> {
     /// Takes what the engine passed to a timer.
     ///
     /// # Safety
     ///
     /// `ctx` comes from the engine, and the value is dropped before its call ends.
     pub unsafe fn new(ctx: *mut api::Ctx) -> Self {
-        Self { ctx }
+        Self { ctx, module: PhantomData }
     }
 
     /// Whether this server decides what happens to its keys: not a replica, not loading, not handing over.
@@ -48,7 +50,11 @@ impl Idle {
     }
 
     /// Lets `look` look at the value of a key, if there is one and it is ours.
-    pub fn look<T>(&mut self, address: &Address, look: impl FnOnce(&mut Value) -> T) -> Option<T> {
+    pub fn look<T>(
+        &mut self,
+        address: &Address,
+        look: impl FnOnce(&mut M::Value) -> T,
+    ) -> Option<T> {
         const QUIETLY: c_int = api::READ | api::OPEN_KEY_NOTOUCH | api::OPEN_KEY_NOSTATS;
         self.select(address.database)?;
         // SAFETY: the context is the timer's, the string is made of a buffer with its length and freed,
@@ -57,7 +63,7 @@ impl Idle {
             let start = address.name.as_ptr().cast::<c_char>();
             let name = api::CreateString(self.ctx, start, address.name.len());
             let key = api::OpenKey(self.ctx, name, QUIETLY);
-            let seen = our_value(key).map(look);
+            let seen = our_value::<M>(key).map(look);
             if !key.is_null() {
                 api::CloseKey(key);
             }
@@ -87,18 +93,18 @@ impl Idle {
 
     /// Goes on with a walk through all keys by one small step, and tells of values that are ours; `false`
     /// at its end.
-    pub fn walk(&mut self, walk: &mut Walk, mut found: impl FnMut(Address, &mut Value)) -> bool {
+    pub fn walk(&mut self, walk: &mut Walk, mut found: impl FnMut(Address, &mut M::Value)) -> bool {
         if self.select(walk.database).is_none() {
             return false;
         }
-        let mut visit = |name: &[u8], value: &mut Value| {
+        let mut visit = |name: &[u8], value: &mut M::Value| {
             found(Address { database: walk.database, name: name.into() }, value);
         };
-        let mut visit: &mut dyn FnMut(&[u8], &mut Value) = &mut visit;
+        let mut visit: Visit<'_, M> = &mut visit;
         let cursor = walk.cursor.get_or_insert_with(Cursor::new);
         // SAFETY: the cursor is the engine's; it calls `tell` before it returns, with what it was given.
         let more = unsafe {
-            api::Scan(self.ctx, cursor.0.as_ptr(), tell, (&raw mut visit).cast::<c_void>())
+            api::Scan(self.ctx, cursor.0.as_ptr(), tell::<M>, (&raw mut visit).cast::<c_void>())
         };
         if more == 0 {
             walk.cursor = None;
@@ -142,8 +148,11 @@ impl Drop for Cursor {
     }
 }
 
+/// Who is told of keys and their values.
+type Visit<'v, M> = &'v mut dyn FnMut(&[u8], &mut <M as Module>::Value);
+
 /// Called by the engine for every key of a step.
-unsafe extern "C" fn tell(
+unsafe extern "C" fn tell<M: Module>(
     _ctx: *mut api::Ctx,
     name: *mut api::String,
     key: *mut api::Key,
@@ -152,20 +161,20 @@ unsafe extern "C" fn tell(
     super::callbacks::fence((), || {
         // SAFETY: the engine passes a name and a key, both valid for this call, and what `walk` gave it.
         unsafe {
-            let Some(value) = our_value(key) else { return };
-            let visit = &mut *visit.cast::<&mut dyn FnMut(&[u8], &mut Value)>();
+            let Some(value) = our_value::<M>(key) else { return };
+            let visit = &mut *visit.cast::<Visit<'_, M>>();
             visit(super::call::bytes_of(name), value);
         }
     });
 }
 
-/// Has the keeper called after a pause.
+/// Has the module called after a pause.
 ///
 /// # Safety
 ///
 /// `ctx` comes from the engine.
-pub unsafe fn call_later(ctx: *mut api::Ctx, pause: Span) {
+pub unsafe fn call_later<M: Module>(ctx: *mut api::Ctx, pause: Span) {
     let millis = pause.millis() as i64;
     // SAFETY: the caller vouches for `ctx`.
-    unsafe { api::CreateTimer(ctx, millis, super::callbacks::timer, null_mut()) };
+    unsafe { api::CreateTimer(ctx, millis, super::callbacks::timer::<M>, null_mut()) };
 }

@@ -1,4 +1,5 @@
-//! The fence around the engine's C interface: all that the compiler cannot check is in this folder.
+//! The fence around the engine's C interface: all that the compiler cannot check is in this folder. It knows
+//! nothing of ours: what it needs of the rest of the module it asks of a [`Module`].
 //!
 //! | File | What |
 //! |---|---|
@@ -12,22 +13,35 @@
 //! | `streams` | values in dumps, synchronizations and append-only files |
 //! | `register` | what the engine is told when the module loads |
 //! | `allocator` | the engine's allocator as ours |
+//! | `module` | what it asks of the module, and of each command |
+//! | `docs`, `settings`, `answers` | what commands tell about themselves, settings, answers of yes and no |
 
 mod ahead;
 mod allocator;
+mod answers;
 mod api;
 mod call;
 mod callbacks;
+mod docs;
 mod idle;
+mod module;
 mod ready;
 mod register;
 mod reply;
+mod settings;
 mod streams;
 
 pub use ahead::{Ahead, Guessable};
 pub use allocator::rounding;
+pub use answers::Answers;
 pub use call::{Access, Call, Items, Key, Origin, now};
+pub use callbacks::{faults, on_load};
+pub use docs::{Arg, Doc, Effect, Keys, Kind};
 pub use idle::{Address, Idle, Walk};
+pub(crate) use module::export;
+pub use module::{Command, Module};
 pub use ready::rehearsed;
 pub use register::{Entry, command};
 pub use reply::{Refusal, Reply};
+pub use settings::{Number, Settings, Switch, Text};
+pub use streams::{Incoming, Outgoing, Remade};

@@ -3,33 +3,29 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString, c_int, c_void};
+use std::marker::PhantomData;
 use std::mem::zeroed;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use super::api;
 use super::callbacks;
-use crate::commands::Command;
-use crate::docs::{Arg, Doc, Keys, Kind};
-use crate::{config, persist};
+use super::docs::{Arg, Doc, Effect, Keys, Kind};
+use super::module::{Command, Module};
+use super::settings::Settings;
 
-/// One command of the table.
-pub struct Entry {
+/// One command of the table of a module.
+pub struct Entry<M> {
     /// What it tells about itself.
     pub doc: &'static Doc,
     handler: api::CmdFunc,
+    module: PhantomData<M>,
 }
 
 /// The entry of a command.
-pub const fn command<C: Command>() -> Entry {
-    Entry { doc: &C::DOC, handler: callbacks::run::<C> }
+pub const fn command<M: Module, C: Command<M>>() -> Entry<M> {
+    Entry { doc: &C::DOC, handler: callbacks::run::<M, C>, module: PhantomData }
 }
-
-/// The name of our type: nine characters, as the engine wants.
-const TYPE_NAME: &CStr = c"lately-rs";
-
-/// The category of our commands in access lists, where the engine lets us add one.
-const CATEGORY: &CStr = c"lately";
 
 static DATA_TYPE: AtomicPtr<api::Type> = AtomicPtr::new(null_mut());
 
@@ -51,33 +47,32 @@ fn accepted(status: c_int) -> Result<(), Rejected> {
 /// # Safety
 ///
 /// `ctx` is the context of the load callback, and the API is initialized. So for all below.
-pub unsafe fn register_type(ctx: *mut api::Ctx) -> Result<(), Rejected> {
+pub unsafe fn register_type<M: Module>(ctx: *mut api::Ctx) -> Result<(), Rejected> {
     // SAFETY: all callbacks left null are optional.
     let mut methods: api::TypeMethods = unsafe { zeroed() };
     methods.version = api::TYPE_METHOD_VERSION;
-    methods.rdb_load = Some(callbacks::rdb_load);
-    methods.rdb_save = Some(callbacks::rdb_save);
-    methods.aof_rewrite = Some(callbacks::aof_rewrite);
-    methods.mem_usage = Some(callbacks::mem_usage);
-    methods.digest = Some(callbacks::digest);
-    methods.free = Some(callbacks::free);
-    methods.free_effort = Some(callbacks::free_effort);
-    methods.copy = Some(callbacks::copy);
+    methods.rdb_load = Some(callbacks::rdb_load::<M>);
+    methods.rdb_save = Some(callbacks::rdb_save::<M>);
+    methods.aof_rewrite = Some(callbacks::aof_rewrite::<M>);
+    methods.mem_usage = Some(callbacks::mem_usage::<M>);
+    methods.digest = Some(callbacks::digest::<M>);
+    methods.free = Some(callbacks::free::<M>);
+    methods.free_effort = Some(callbacks::free_effort::<M>);
+    methods.copy = Some(callbacks::copy::<M>);
     methods.defrag = Some(callbacks::defrag);
     // SAFETY: the caller vouches for `ctx`; the engine copies `methods`.
-    let data_type = unsafe {
-        api::CreateDataType(ctx, TYPE_NAME.as_ptr(), persist::RECORD_VERSION, &mut methods)
-    };
+    let data_type =
+        unsafe { api::CreateDataType(ctx, M::TYPE_NAME.as_ptr(), M::RECORD_VERSION, &mut methods) };
     DATA_TYPE.store(data_type, Ordering::Relaxed);
     if data_type.is_null() { Err(Rejected) } else { Ok(()) }
 }
 
 /// Registers the settings and takes what the configuration file says about them.
-pub unsafe fn register_settings(ctx: *mut api::Ctx) -> Result<(), Rejected> {
+pub unsafe fn register_settings(ctx: *mut api::Ctx, settings: &Settings) -> Result<(), Rejected> {
     // SAFETY: the caller vouches for `ctx`; names and defaults are static, and so are the settings
     // that come back to the callbacks as private data.
     unsafe {
-        for number in config::NUMBERS {
+        for number in settings.numbers.iter().copied() {
             let memory = if number.is_memory { api::CONFIG_MEMORY } else { 0 };
             accepted(api::RegisterNumericConfig(
                 ctx,
@@ -92,7 +87,7 @@ pub unsafe fn register_settings(ctx: *mut api::Ctx) -> Result<(), Rejected> {
                 private(number),
             ))?;
         }
-        for text in config::TEXTS {
+        for text in settings.texts.iter().copied() {
             accepted(api::RegisterStringConfig(
                 ctx,
                 text.name.as_ptr(),
@@ -104,7 +99,7 @@ pub unsafe fn register_settings(ctx: *mut api::Ctx) -> Result<(), Rejected> {
                 private(text),
             ))?;
         }
-        for switch in config::SWITCHES {
+        for switch in settings.switches.iter().copied() {
             accepted(api::RegisterBoolConfig(
                 ctx,
                 switch.name.as_ptr(),
@@ -125,7 +120,10 @@ fn private<T>(setting: &'static T) -> *mut c_void {
 }
 
 /// Registers one command with all that is known about it.
-pub unsafe fn register_command(ctx: *mut api::Ctx, entry: &Entry) -> Result<(), Rejected> {
+pub unsafe fn register_command<M: Module>(
+    ctx: *mut api::Ctx,
+    entry: &Entry<M>,
+) -> Result<(), Rejected> {
     let Doc { name, summary, complexity, arity, effect, keys, args } = entry.doc;
     let last = match keys {
         Keys::None => (0, 0),
@@ -172,7 +170,7 @@ pub unsafe fn register_command(ctx: *mut api::Ctx, entry: &Entry) -> Result<(), 
             let mut categories = effect.categories().to_bytes().to_vec();
             if let Some(_ours) = api::AddACLCategory() {
                 categories.push(b' ');
-                categories.extend_from_slice(CATEGORY.to_bytes());
+                categories.extend_from_slice(M::NAME.to_bytes());
             }
             let categories = CString::new(categories).expect("made of C strings");
             accepted(set_categories(command, categories.as_ptr()))?;
@@ -185,17 +183,16 @@ pub unsafe fn register_command(ctx: *mut api::Ctx, entry: &Entry) -> Result<(), 
 const SINCE: &CStr = c"0.1.0";
 
 /// Adds our category to access lists, where the engine has such a thing.
-pub unsafe fn register_category(ctx: *mut api::Ctx) {
+pub unsafe fn register_category(ctx: *mut api::Ctx, name: &CStr) {
     // SAFETY: the caller vouches for `ctx`. Being refused costs nothing but the category's name.
     unsafe {
         if let Some(add) = api::AddACLCategory() {
-            add(ctx, CATEGORY.as_ptr());
+            add(ctx, name.as_ptr());
         }
     }
 }
 
 fn key_specifications(doc: &Doc) -> Vec<api::CommandKeySpec> {
-    use crate::docs::Effect;
     let first = match doc.effect {
         Effect::Read | Effect::ReadAll | Effect::Nothing => api::CMD_KEY_RO | api::CMD_KEY_ACCESS,
         Effect::Write | Effect::Free => api::CMD_KEY_RW | api::CMD_KEY_ACCESS | api::CMD_KEY_UPDATE,

@@ -6,8 +6,8 @@
 use std::borrow::Cow;
 use std::ffi::{CString, c_char, c_long};
 
+use super::answers::Answers;
 use super::api;
-use crate::answers::Answers;
 
 /// What a command answers. RESP3 types fall back to their RESP2 forms for clients that speak that.
 #[derive(Debug, Clone, PartialEq)]

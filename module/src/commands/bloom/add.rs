@@ -3,13 +3,11 @@
 use lately::Time;
 
 use super::Shape;
-use crate::answers::Answers;
 use crate::args::{self, When};
-use crate::commands::Command;
 use crate::commands::reserve::change_or_create;
-use crate::docs::{Arg, Doc, Effect, Keys, Kind};
-use crate::engine::{Ahead, Call, Items, Refusal, Reply};
+use crate::engine::{Ahead, Answers, Arg, Command, Doc, Effect, Items, Keys, Kind, Refusal, Reply};
 use crate::object::{Repeat, Stored};
+use crate::ours::{Call, Ours};
 use crate::replicate;
 
 /// `BF.ADD key item`
@@ -21,7 +19,7 @@ pub struct MAdd;
 /// `BF.INSERT key [CAPACITY c] [ERROR e] [EXPANSION x] [NOCREATE] [NONSCALING] ITEMS item [item ...]`
 pub struct Insert;
 
-impl Command for Add {
+impl Command<Ours> for Add {
     const DOC: Doc = Doc {
         name: c"BF.ADD",
         summary: c"Inserts an item; 1 if it was new",
@@ -38,7 +36,7 @@ impl Command for Add {
     }
 }
 
-impl Command for MAdd {
+impl Command<Ours> for MAdd {
     const DOC: Doc = Doc {
         name: c"BF.MADD",
         summary: c"Inserts items; 1 for each that was new",
@@ -54,7 +52,7 @@ impl Command for MAdd {
     }
 }
 
-impl Command for Insert {
+impl Command<Ours> for Insert {
     const DOC: Doc = Doc {
         name: c"BF.INSERT",
         summary: c"Inserts items, and makes the filter as told if there is none",

@@ -4,11 +4,11 @@
 //! answers 0 and nothing. `LOADCHUNK` takes the same pairs in the same order.
 
 use crate::args;
-use crate::commands::{Command, load};
-use crate::docs::{Arg, Doc, Effect, Keys, Kind};
+use crate::commands::load;
 use crate::dump::{Dump, Iterator, PIECE_BYTES};
-use crate::engine::{Access, Call, Origin, Refusal, Reply};
+use crate::engine::{Access, Arg, Command, Doc, Effect, Keys, Kind, Origin, Refusal, Reply};
 use crate::object::{Stored, Value};
+use crate::ours::{Call, Ours};
 use crate::persist::{self, Record};
 
 /// `BF.SCANDUMP key iterator`
@@ -19,7 +19,7 @@ pub struct LoadChunk;
 
 const ITERATOR: Arg = Arg::new(c"iterator", Kind::Integer);
 
-impl Command for ScanDump {
+impl Command<Ours> for ScanDump {
     const DOC: Doc = Doc {
         name: c"BF.SCANDUMP",
         summary: c"Returns a filter piece by piece",
@@ -86,7 +86,7 @@ fn answer(next: Iterator, piece: Vec<u8>) -> Reply {
     Reply::Array(vec![Reply::Int(next.number()), Reply::Bytes(piece)])
 }
 
-impl Command for LoadChunk {
+impl Command<Ours> for LoadChunk {
     const DOC: Doc = Doc {
         name: c"BF.LOADCHUNK",
         summary: c"Makes a filter piece by piece",

@@ -1,10 +1,9 @@
 //! `BF.EXISTS` and `BF.MEXISTS`: whether items were inserted.
 
-use crate::answers::Answers;
 use crate::args::When;
-use crate::commands::{Command, seen};
-use crate::docs::{Arg, Doc, Effect, Keys, Kind};
-use crate::engine::{Call, Refusal, Reply};
+use crate::commands::seen;
+use crate::engine::{Answers, Arg, Command, Doc, Effect, Keys, Kind, Refusal, Reply};
+use crate::ours::{Call, Ours};
 
 /// `BF.EXISTS key item`
 pub struct Exists;
@@ -12,7 +11,7 @@ pub struct Exists;
 /// `BF.MEXISTS key item [item ...]`
 pub struct MExists;
 
-impl Command for Exists {
+impl Command<Ours> for Exists {
     const DOC: Doc = Doc {
         name: c"BF.EXISTS",
         summary: c"Says whether an item was inserted",
@@ -28,7 +27,7 @@ impl Command for Exists {
     }
 }
 
-impl Command for MExists {
+impl Command<Ours> for MExists {
     const DOC: Doc = Doc {
         name: c"BF.MEXISTS",
         summary: c"Says of each item whether it was inserted",

@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 
 use crate::args;
-use crate::commands::Command;
-use crate::docs::{Arg, Doc, Effect, Keys, Kind};
-use crate::engine::{Access, Call, Refusal, Reply};
+use crate::engine::{Access, Arg, Command, Doc, Effect, Keys, Kind, Refusal, Reply};
 use crate::object::Bloom;
+use crate::ours::{Call, Ours};
 
 /// `BF.CARD key`
 pub struct Card;
@@ -14,7 +13,7 @@ pub struct Card;
 /// `BF.INFO key [CAPACITY | SIZE | FILTERS | ITEMS | EXPANSION]`
 pub struct Info;
 
-impl Command for Card {
+impl Command<Ours> for Card {
     const DOC: Doc = Doc {
         name: c"BF.CARD",
         summary: c"Says how many items were new when they were inserted",
@@ -33,7 +32,7 @@ impl Command for Card {
     }
 }
 
-impl Command for Info {
+impl Command<Ours> for Info {
     const DOC: Doc = Doc {
         name: c"BF.INFO",
         summary: c"Tells of a filter",

@@ -1,16 +1,15 @@
 //! `BF.RESERVE`: makes an empty filter.
 
 use super::Shape;
-use crate::commands::Command;
 use crate::commands::reserve::create;
-use crate::docs::{Arg, Doc, Effect, Keys, Kind};
-use crate::engine::{Access, Call, Refusal, Reply};
+use crate::engine::{Access, Arg, Command, Doc, Effect, Keys, Kind, Refusal, Reply};
 use crate::object::Bloom;
+use crate::ours::{Call, Ours};
 
 /// `BF.RESERVE key error_rate capacity [EXPANSION expansion | NONSCALING]`
 pub struct Reserve;
 
-impl Command for Reserve {
+impl Command<Ours> for Reserve {
     const DOC: Doc = Doc {
         name: c"BF.RESERVE",
         summary: c"Makes an empty filter with this error",
