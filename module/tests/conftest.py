@@ -8,7 +8,8 @@ WISHES = {
     "last": "LAST 2000 ERROR 0.001",
     "last-double-buffer": "LAST 2000 ERROR 0.001 STRUCTURE double-buffer",
     "last-tight": "LAST 500 ERROR 0.01 SLACK 50",
-    "last-in-memory": "LAST 2000 MEMORY 8kb",
+    # Named, because to choose among all that fit a memory takes long.
+    "last-in-memory": "LAST 2000 MEMORY 8kb STRUCTURE quotient-table",
     "last-keyed": "LAST 2000 ERROR 0.001 KEYED",
     "within": "WITHIN 60000 ERROR 0.001",
     "within-capacity": "WITHIN 60000 ERROR 0.01 CAPACITY 5000",

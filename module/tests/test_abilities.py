@@ -150,6 +150,7 @@ def test_bounded_memory_keeps_the_window_and_tells_its_error(server):
     first = draw.randbytes(8000)
     server("LATELY.ADDHASHES", "k", first)
     assert told("exceeds-promise") == 0
+    assert f"at most {percent(told('false-positives'))} of unseen" in told("promise").decode()
     for _ in range(400):
         server("LATELY.ADDHASHES", "k", draw.randbytes(80_000))
         # Allocators round up, and a segment comes on top.
@@ -159,6 +160,14 @@ def test_bounded_memory_keeps_the_window_and_tells_its_error(server):
     found = server("LATELY.SEENHASHES", "k", draw.randbytes(80_000)).count(b"1") / 10_000
     # Six standard deviations of a share of 10,000, at most.
     assert abs(found - float(told("false-positives-now"))) < 0.03
+    # What it says of itself is what it keeps now, not what was planned.
+    assert float(told("false-positives")) < 0.5 * found
+    assert f"at most {percent(told('false-positives-now'))} of unseen" in told("promise").decode()
+
+
+def percent(rate):
+    """As promises have it: four digits."""
+    return f"{float(f'{100 * float(rate):.4g}'):g}%"
 
 
 def every_ability(server):

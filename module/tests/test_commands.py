@@ -1,5 +1,7 @@
 """What each command of the family answers."""
 
+import time
+
 import pytest
 import redis
 from conftest import reserve
@@ -17,10 +19,60 @@ def test_add_says_what_is_new(server, wish):
     assert server("LATELY.ADD", "k", "a") == [0]
     assert server("LATELY.SEEN", "k", "a", "b", "c") == [1, 1, 0]
     assert server("LATELY.ADDNX", "k", "a", "c") == [0, 1]
-    assert server("LATELY.CARD", "k") == 3
     info = server("LATELY.INFO", "k")
     fields = dict(zip(info[::2], info[1::2]))
     assert (fields[b"inserted"], fields[b"new"]) == (6, 3)
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        "LAST 1000 ERROR 0.0001 STRUCTURE sliding",
+        "LAST 1000 ERROR 0.0001 COUNTING",
+        "LAST 1000 ERROR 0.0001 STRUCTURE exact-window",
+    ],
+)
+def test_the_number_of_items_is_that_of_the_window(server, wish):
+    reserve(server, "k", wish.split())
+    assert server("LATELY.CARD", "k") == 0
+    server("LATELY.ADD", "k", *range(300), *range(300))
+    assert 290 <= server("LATELY.CARD", "k") <= 310
+    # Five windows of different ones, then one of hardly any: what left does not count.
+    server("LATELY.ADD", "k", *range(5000))
+    assert 950 <= server("LATELY.CARD", "k") <= 1050
+    server("LATELY.ADD", "k", *[i % 50 for i in range(5000)])
+    assert 45 <= server("LATELY.CARD", "k") <= 55
+    assert server("LATELY.INFO", "k", "new") >= 4900
+
+
+def test_the_number_of_items_of_a_window_by_time(server):
+    reserve(server, "k", "WITHIN 60000 ERROR 0.001".split())
+    now = int(time.time() * 1000)
+    server("LATELY.ADDAT", "k", now - 200_000, *range(2000))
+    server("LATELY.ADDAT", "k", now - 1000, *range(2000, 2500))
+    assert 480 <= server("LATELY.CARD", "k") <= 520
+    # Sixty thousand come in many segments, of which some are asked.
+    server("LATELY.ADDAT", "k", now, *range(60_000))
+    assert 58_000 <= server("LATELY.CARD", "k") <= 62_000
+    server("LATELY.FORGET", "k", *range(30_000))
+    assert 29_000 <= server("LATELY.CARD", "k") <= 31_000
+
+
+def test_the_number_of_items_ever(server):
+    for key, wish in {"a": "EVER ERROR 0.001", "b": "EVER ERROR 0.001 REMOVING", "c": "EVER COUNTING CAPACITY 1000 ERROR 0.001"}.items():
+        reserve(server, key, wish.split())
+        server("LATELY.ADD", key, *range(1000), *range(1000))
+        assert 985 <= server("LATELY.CARD", key) <= 1000
+    server("LATELY.FORGET", "b", *range(400))
+    # Each was inserted twice.
+    assert 985 <= server("LATELY.CARD", "b") + 400 <= 2000
+
+
+def test_who_does_not_know_the_number_says_so(server):
+    reserve(server, "k", "LAST 1000 ERROR 0.01 STRUCTURE double-buffer".split())
+    server("LATELY.ADD", "k", *range(5000))
+    refusal = refused(server, "LATELY.CARD", "k")
+    assert "does not know how many different items" in refusal and "`new`" in refusal
 
 
 def test_one_item_is_answered_alike_by_every_way(server):

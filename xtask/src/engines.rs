@@ -78,8 +78,11 @@ impl Engines {
 
     /// The tests of the module on all engines.
     pub fn test(&self) -> Result<()> {
+        // Twice as many at a time as there are processors: half of them wait for a timer, a fork or a file.
+        let workers = 2 * std::thread::available_parallelism().map_or(1, usize::from);
         let mut pytest = self.python();
         pytest.args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider", TESTS]);
+        pytest.args(["--dist", "worksteal", "--numprocesses", &workers.to_string()]);
         succeed(&mut pytest)?;
         let mut client = self.told(Command::new("cargo"));
         client.args(["test", "--quiet", "--test", "rust_client"]).args(self.build.arguments());

@@ -2,103 +2,37 @@
 //!
 //! Items may be any bytes, so options come in a command of their own, before a word that ends them.
 
+use super::moment::{MOMENT, now_and_at};
 use super::reserve::{NOT_RESERVED, change_or_create, unreserved_wish};
 use crate::args::{self, When};
-use crate::engine::{Arg, Command, Doc, Effect, Keys, Kind, Refusal, Reply};
+use crate::engine::{Arg, Command, Doc, Effect, Keys, Refusal, Reply};
 use crate::object::Repeat;
 use crate::ours::{Call, Ours};
 use crate::replicate;
 use crate::wish::Wish;
 
-/// `LATELY.ADD key item [item ...]`
-pub struct Add;
+now_and_at! {
+    Add: c"LATELY.ADD", c"Inserts items now; 1 for each that was new, 0 for each seen in the window";
+    AddAt: c"LATELY.ADDAT", c"Inserts items at a moment given by the client, for event time";
+    Effect::Write, [Arg::items()], 1,
+    |call: &mut Call<'_>, when, first| insert(call, when, first, Repeat::Refreshes, unreserved_wish)
+}
 
-/// `LATELY.ADDAT key milliseconds item [item ...]`
-pub struct AddAt;
-
-/// `LATELY.ADDNX key item [item ...]`
-pub struct AddNx;
-
-/// `LATELY.ADDNXAT key milliseconds item [item ...]`
-pub struct AddNxAt;
+now_and_at! {
+    AddNx: c"LATELY.ADDNX", c"Inserts items that are new; a repeat does not extend the stay of a key";
+    AddNxAt: c"LATELY.ADDNXAT", c"Inserts items that are new at a moment given by the client";
+    Effect::Write, [Arg::items()], 1,
+    |call: &mut Call<'_>, when, first| insert(call, when, first, Repeat::KeepsItsAge, unreserved_wish)
+}
 
 /// `LATELY.INSERT key [AT milliseconds] [NX] [NOCREATE] ITEMS item [item ...]`
 pub struct Insert;
-
-/// An argument for the moment at which something happens.
-pub const MOMENT: Arg = Arg::new(c"milliseconds", Kind::Moment);
-
-const COMPLEXITY: &std::ffi::CStr = c"O(N) where N is the number of items";
-
-impl Command<Ours> for Add {
-    const DOC: Doc = Doc {
-        name: c"LATELY.ADD",
-        summary: c"Inserts items now; 1 for each that was new, 0 for each seen in the window",
-        complexity: COMPLEXITY,
-        arity: -3,
-        effect: Effect::Write,
-        keys: Keys::First,
-        args: &[Arg::key(), Arg::items()],
-    };
-
-    fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        insert(call, When::Now, 2, Repeat::Refreshes, unreserved_wish)
-    }
-}
-
-impl Command<Ours> for AddAt {
-    const DOC: Doc = Doc {
-        name: c"LATELY.ADDAT",
-        summary: c"Inserts items at a moment given by the client, for event time",
-        complexity: COMPLEXITY,
-        arity: -4,
-        effect: Effect::Write,
-        keys: Keys::First,
-        args: &[Arg::key(), MOMENT, Arg::items()],
-    };
-
-    fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        insert(call, When::at(call.word(2))?, 3, Repeat::Refreshes, unreserved_wish)
-    }
-}
-
-impl Command<Ours> for AddNx {
-    const DOC: Doc = Doc {
-        name: c"LATELY.ADDNX",
-        summary: c"Inserts items that are new; a repeat does not extend the stay of a key",
-        complexity: COMPLEXITY,
-        arity: -3,
-        effect: Effect::Write,
-        keys: Keys::First,
-        args: &[Arg::key(), Arg::items()],
-    };
-
-    fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        insert(call, When::Now, 2, Repeat::KeepsItsAge, unreserved_wish)
-    }
-}
-
-impl Command<Ours> for AddNxAt {
-    const DOC: Doc = Doc {
-        name: c"LATELY.ADDNXAT",
-        summary: c"Inserts items that are new at a moment given by the client",
-        complexity: COMPLEXITY,
-        arity: -4,
-        effect: Effect::Write,
-        keys: Keys::First,
-        args: &[Arg::key(), MOMENT, Arg::items()],
-    };
-
-    fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        insert(call, When::at(call.word(2))?, 3, Repeat::KeepsItsAge, unreserved_wish)
-    }
-}
 
 impl Command<Ours> for Insert {
     const DOC: Doc = Doc {
         name: c"LATELY.INSERT",
         summary: c"Inserts items as told: at a moment, only if new, only if the key is there",
-        complexity: COMPLEXITY,
+        complexity: c"O(N) where N is the number of items",
         arity: -4,
         effect: Effect::Write,
         keys: Keys::First,

@@ -2,47 +2,15 @@
 
 use lately::raw::Age as Told;
 
-use super::add::MOMENT;
+use super::moment::now_and_at;
 use crate::args::When;
-use crate::engine::{Access, Arg, Command, Doc, Effect, Keys, Refusal, Reply};
-use crate::ours::{Call, Ours};
+use crate::engine::{Access, Arg, Effect, Refusal, Reply};
+use crate::ours::Call;
 
-/// `LATELY.AGE key item [item ...]`
-pub struct Age;
-
-/// `LATELY.AGEAT key milliseconds item [item ...]`
-pub struct AgeAt;
-
-impl Command<Ours> for Age {
-    const DOC: Doc = Doc {
-        name: c"LATELY.AGE",
-        summary: c"Says of each item how long ago it came, the least and the most; nil if not seen",
-        complexity: c"O(N) where N is the number of items",
-        arity: -3,
-        effect: Effect::Read,
-        keys: Keys::First,
-        args: &[Arg::key(), Arg::items()],
-    };
-
-    fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        ages(call, When::Now, 2)
-    }
-}
-
-impl Command<Ours> for AgeAt {
-    const DOC: Doc = Doc {
-        name: c"LATELY.AGEAT",
-        summary: c"Says of each item how long before a moment it came",
-        complexity: c"O(N) where N is the number of items",
-        arity: -4,
-        effect: Effect::Read,
-        keys: Keys::First,
-        args: &[Arg::key(), MOMENT, Arg::items()],
-    };
-
-    fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        ages(call, When::at(call.word(2))?, 3)
-    }
+now_and_at! {
+    Age: c"LATELY.AGE", c"Says of each item how long ago it came, the least and the most; nil if not seen";
+    AgeAt: c"LATELY.AGEAT", c"Says of each item how long before a moment it came";
+    Effect::Read, [Arg::items()], 1, ages
 }
 
 fn ages(call: &mut Call<'_>, when: When, first: usize) -> Result<Reply, Refusal> {

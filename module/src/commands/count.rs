@@ -2,91 +2,27 @@
 
 use lately::Window;
 
-use super::add::MOMENT;
+use super::moment::now_and_at;
 use super::reserve::{change_or_create, unreserved_wish};
 use crate::args::{self, When};
-use crate::engine::{Access, Arg, Command, Doc, Effect, Keys, Kind, Refusal, Reply};
-use crate::ours::{Call, Ours};
+use crate::engine::{Access, Arg, Effect, Kind, Refusal, Reply};
+use crate::ours::Call;
 use crate::replicate;
 use crate::wish::Wish;
-
-/// `LATELY.COUNT key item [item ...]`
-pub struct Count;
-
-/// `LATELY.COUNTAT key milliseconds item [item ...]`
-pub struct CountAt;
-
-/// `LATELY.INCRBY key item times [item times ...]`
-pub struct IncrBy;
-
-/// `LATELY.INCRBYAT key milliseconds item times [item times ...]`
-pub struct IncrByAt;
 
 const PAIR: Arg = Arg::new(c"pair", Kind::Block(PARTS)).many();
 const PARTS: &[Arg] = &[Arg::new(c"item", Kind::Bytes), Arg::new(c"times", Kind::Integer)];
 
-impl Command<Ours> for Count {
-    const DOC: Doc = Doc {
-        name: c"LATELY.COUNT",
-        summary: c"Says how often each item was seen; of filters reserved with COUNTING",
-        complexity: c"O(N) where N is the number of items",
-        arity: -3,
-        effect: Effect::Read,
-        keys: Keys::First,
-        args: &[Arg::key(), Arg::items()],
-    };
-
-    fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        count(call, When::Now, 2)
-    }
+now_and_at! {
+    Count: c"LATELY.COUNT", c"Says how often each item was seen; of filters reserved with COUNTING";
+    CountAt: c"LATELY.COUNTAT", c"Says how often each item was seen up to a moment";
+    Effect::Read, [Arg::items()], 1, count
 }
 
-impl Command<Ours> for CountAt {
-    const DOC: Doc = Doc {
-        name: c"LATELY.COUNTAT",
-        summary: c"Says how often each item was seen up to a moment",
-        complexity: c"O(N) where N is the number of items",
-        arity: -4,
-        effect: Effect::Read,
-        keys: Keys::First,
-        args: &[Arg::key(), MOMENT, Arg::items()],
-    };
-
-    fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        count(call, When::at(call.word(2))?, 3)
-    }
-}
-
-impl Command<Ours> for IncrBy {
-    const DOC: Doc = Doc {
-        name: c"LATELY.INCRBY",
-        summary: c"Adds so many sightings of each item now, and says how often it was seen",
-        complexity: c"O(N) where N is the number of items",
-        arity: -4,
-        effect: Effect::Write,
-        keys: Keys::First,
-        args: &[Arg::key(), PAIR],
-    };
-
-    fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        increase(call, When::Now, 2, "lately.incrby")
-    }
-}
-
-impl Command<Ours> for IncrByAt {
-    const DOC: Doc = Doc {
-        name: c"LATELY.INCRBYAT",
-        summary: c"Adds so many sightings of each item at a moment given by the client",
-        complexity: c"O(N) where N is the number of items",
-        arity: -5,
-        effect: Effect::Write,
-        keys: Keys::First,
-        args: &[Arg::key(), MOMENT, PAIR],
-    };
-
-    fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        increase(call, When::at(call.word(2))?, 3, "lately.incrbyat")
-    }
+now_and_at! {
+    IncrBy: c"LATELY.INCRBY", c"Adds so many sightings of each item now, and says how often it was seen";
+    IncrByAt: c"LATELY.INCRBYAT", c"Adds so many sightings of each item at a moment given by the client";
+    Effect::Write, [PAIR], 2, increase
 }
 
 fn count(call: &mut Call<'_>, when: When, first: usize) -> Result<Reply, Refusal> {
@@ -101,16 +37,11 @@ fn count(call: &mut Call<'_>, when: When, first: usize) -> Result<Reply, Refusal
     }
 }
 
-fn increase(
-    call: &mut Call<'_>,
-    when: When,
-    first: usize,
-    command: &str,
-) -> Result<Reply, Refusal> {
+fn increase(call: &mut Call<'_>, when: When, first: usize) -> Result<Reply, Refusal> {
     let words = call.words();
     let (pairs, rest) = words[first..].as_chunks::<2>();
     if !rest.is_empty() {
-        return Err(args::wrong_number(command));
+        return Err(args::wrong_number(&String::from_utf8_lossy(words[0]).to_ascii_lowercase()));
     }
     let pairs = pairs
         .iter()

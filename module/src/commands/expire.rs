@@ -1,8 +1,8 @@
 //! `LATELY.EXPIRE`: gives back the memory of what has left a window by time. The server does so by itself
 //! (see `keeper`), and sends this command to its replicas.
 
-use super::add::MOMENT;
 use super::info::NO_KEY;
+use super::moment::MOMENT;
 use super::turn_back::require_clock;
 use crate::args::{self, When};
 use crate::engine::{Access, Arg, Command, Doc, Effect, Keys, Kind, Refusal, Reply};

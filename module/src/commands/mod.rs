@@ -12,6 +12,7 @@ mod help;
 mod info;
 mod load;
 mod merge;
+mod moment;
 mod plan;
 mod reserve;
 mod seen;

@@ -1,47 +1,15 @@
 //! `LATELY.SEEN`: says of each item whether it is in the window. Changes nothing.
 
-use super::add::MOMENT;
+use super::moment::now_and_at;
 use crate::args::When;
-use crate::engine::{Access, Answers, Arg, Command, Doc, Effect, Keys, Refusal, Reply};
-use crate::ours::{Call, Ours};
+use crate::engine::{Access, Answers, Arg, Effect, Refusal, Reply};
+use crate::ours::Call;
 
-/// `LATELY.SEEN key item [item ...]`
-pub struct Seen;
-
-/// `LATELY.SEENAT key milliseconds item [item ...]`
-pub struct SeenAt;
-
-impl Command<Ours> for Seen {
-    const DOC: Doc = Doc {
-        name: c"LATELY.SEEN",
-        summary: c"Says of each item whether it was seen in the window up to now",
-        complexity: c"O(N) where N is the number of items",
-        arity: -3,
-        effect: Effect::Read,
-        keys: Keys::First,
-        args: &[Arg::key(), Arg::items()],
-    };
-
-    fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        Ok(Reply::Answers(ask(call, When::Now, 2)?))
-    }
-}
-
-impl Command<Ours> for SeenAt {
-    const DOC: Doc = Doc {
-        name: c"LATELY.SEENAT",
-        summary: c"Says of each item whether it was seen in the window up to a moment",
-        complexity: c"O(N) where N is the number of items",
-        arity: -4,
-        effect: Effect::Read,
-        keys: Keys::First,
-        args: &[Arg::key(), MOMENT, Arg::items()],
-    };
-
-    fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        let when = When::at(call.word(2))?;
-        Ok(Reply::Answers(ask(call, when, 3)?))
-    }
+now_and_at! {
+    Seen: c"LATELY.SEEN", c"Says of each item whether it was seen in the window up to now";
+    SeenAt: c"LATELY.SEENAT", c"Says of each item whether it was seen in the window up to a moment";
+    Effect::Read, [Arg::items()], 1,
+    |call: &mut Call<'_>, when, first| Ok(Reply::Answers(ask(call, when, first)?))
 }
 
 /// Whether each of the words from `first` on is in the window; none is, if there is no key.

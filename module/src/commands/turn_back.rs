@@ -1,7 +1,7 @@
 //! `LATELY.TURNBACK`: sets the clock of a window by time back, after a moment that was wrong.
 
-use super::add::MOMENT;
 use super::info::NO_KEY;
+use super::moment::MOMENT;
 use crate::args::{self, When};
 use crate::engine::{Access, Arg, Command, Doc, Effect, Keys, Refusal, Reply};
 use crate::object::Stored;

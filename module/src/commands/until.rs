@@ -3,51 +3,19 @@
 
 use lately::Time;
 
-use super::add::MOMENT;
+use super::moment::now_and_at;
 use super::reserve::{change_or_create, unreserved_wish};
 use crate::args::{self, When};
-use crate::engine::{Arg, Command, Doc, Effect, Keys, Kind, Refusal, Reply};
-use crate::ours::{Call, Ours};
+use crate::engine::{Arg, Effect, Kind, Refusal, Reply};
+use crate::ours::Call;
 use crate::replicate;
-
-/// `LATELY.ADDUNTIL key deadline item [item ...]`
-pub struct AddUntil;
-
-/// `LATELY.ADDUNTILAT key milliseconds deadline item [item ...]`
-pub struct AddUntilAt;
 
 const DEADLINE: Arg = Arg::new(c"deadline", Kind::Moment);
 
-impl Command<Ours> for AddUntil {
-    const DOC: Doc = Doc {
-        name: c"LATELY.ADDUNTIL",
-        summary: c"Inserts items that count until a deadline, if the window does not end before",
-        complexity: c"O(N) where N is the number of items",
-        arity: -4,
-        effect: Effect::Write,
-        keys: Keys::First,
-        args: &[Arg::key(), DEADLINE, Arg::items()],
-    };
-
-    fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        insert(call, When::Now, 2)
-    }
-}
-
-impl Command<Ours> for AddUntilAt {
-    const DOC: Doc = Doc {
-        name: c"LATELY.ADDUNTILAT",
-        summary: c"Inserts items at a moment given by the client that count until a deadline",
-        complexity: c"O(N) where N is the number of items",
-        arity: -5,
-        effect: Effect::Write,
-        keys: Keys::First,
-        args: &[Arg::key(), MOMENT, DEADLINE, Arg::items()],
-    };
-
-    fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        insert(call, When::at(call.word(2))?, 3)
-    }
+now_and_at! {
+    AddUntil: c"LATELY.ADDUNTIL", c"Inserts items that count until a deadline, if the window does not end before";
+    AddUntilAt: c"LATELY.ADDUNTILAT", c"Inserts items at a moment given by the client that count until a deadline";
+    Effect::Write, [DEADLINE, Arg::items()], 2, insert
 }
 
 /// Inserts the words after the deadline, which is the word at `first`.
