@@ -37,6 +37,13 @@ pub trait Membership {
     /// window, however often it is repeated, and passes again afterwards.
     fn insert_new_hash(&mut self, hash: u64, now: Time) -> bool;
 
+    /// [`insert_hash`](Self::insert_hash) of a key whose memory [`prefetch_hash`](Self::prefetch_hash) has
+    /// asked for: a structure that asks for it by itself need not do so again.
+    #[inline]
+    fn insert_fetched_hash(&mut self, hash: u64, now: Time) -> bool {
+        self.insert_hash(hash, now)
+    }
+
     /// Whether the key is in the window. Changes nothing.
     fn contains_hash(&self, hash: u64, now: Time) -> bool;
 

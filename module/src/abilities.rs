@@ -144,14 +144,14 @@ impl Stored {
     }
 
     /// How many different items are in the window, as far as the structure can tell.
-    pub fn distinct(&self, now: Time) -> Result<u64, Refusal> {
-        let window = self.filter().blueprint().promise().window;
-        match self.filter().distinct(now) {
-            Some(items) => Ok(items.round() as u64),
-            // Nothing leaves by itself.
-            None if window == Window::Ever => Ok(self.tally.new),
-            None => Err(KNOWS_NO_NUMBER),
+    pub fn distinct(&mut self, now: Time) -> Result<u64, Refusal> {
+        if let Some(items) = self.filter().distinct(now) {
+            return Ok(items.round() as u64);
         }
+        // Where nothing leaves, all that were new are there.
+        let is_for_ever = self.filter().blueprint().promise().window == Window::Ever;
+        let takes_back = self.change(|filter| filter.as_removing().is_some());
+        if is_for_ever && !takes_back { Ok(self.tally.new) } else { Err(KNOWS_NO_NUMBER) }
     }
 
     /// Gives back memory of what has left a window by time, in at most so many small steps; `true` if
@@ -189,8 +189,8 @@ const KNOWS_NO_AGES: Refusal = Refusal::coded(
 );
 
 const KNOWS_NO_NUMBER: Refusal = Refusal::coded(
-    "ERR this structure does not know how many different items are in its window; reserve it with \
-     COUNTING, or as WITHIN without a structure, or ask LATELY.INFO for `new`, all that ever were",
+    "ERR this filter does not know how many different items it has; reserve it with COUNTING, or as WITHIN \
+     without a structure, or ask LATELY.INFO for `new`, all that ever were",
 );
 
 fn no_deadlines(window: Window) -> Refusal {

@@ -4,7 +4,7 @@ use lately::raw::{Filter, codec};
 use lately::{Hashing, Seed, Time, Window};
 
 use crate::dump::Dump;
-use crate::engine::{Ahead, Answers, Guessable, Origin, Refusal, rounding};
+use crate::engine::{Ahead, Answers, Guessable, Heap, Origin, Refusal};
 use crate::ours::Call;
 pub use crate::tally::{Bloom, Tally};
 use crate::wish::{Wish, WishedHashing};
@@ -100,24 +100,24 @@ impl Stored {
             WishedHashing::AnyKeyed => Hashing::Keyed(call.random()),
             WishedHashing::Any => Hashing::Fast(Seed(u64::from_le_bytes(call.random()))),
         };
-        let before = rounding();
+        let before = Heap::now();
         let filter = plan.blueprint.build(hashing.structure_seed())?;
         let exact = Wish {
             structure: Some(plan.row.name),
             hashing: WishedHashing::Exactly(hashing),
             ..wish
         };
-        let mut stored = Self::new(filter, hashing, rounding() - before);
+        let mut stored = Self::new(filter, hashing, before.rounding_since());
         stored.bloom = exact.bloom;
         Ok((stored, exact))
     }
 
     /// The filter in a snapshot of the library.
     pub fn open(snapshot: &[u8]) -> Result<Self, lately::Error> {
-        let before = rounding();
+        let before = Heap::now();
         let (filter, hashing) =
             codec::open(snapshot).inspect_err(|_| metrics::REFUSED_SNAPSHOTS.add(1))?;
-        Ok(Self::new(filter, hashing, rounding() - before))
+        Ok(Self::new(filter, hashing, before.rounding_since()))
     }
 
     /// The snapshot of the library.
@@ -127,9 +127,9 @@ impl Stored {
 
     /// The same once more.
     pub fn copy(&self) -> Result<Self, lately::Error> {
-        let before = rounding();
+        let before = Heap::now();
         let filter = self.filter().try_copy()?;
-        let mut copy = Self::new(filter, self.hashing, rounding() - before);
+        let mut copy = Self::new(filter, self.hashing, before.rounding_since());
         copy.tally = self.tally;
         copy.bloom = self.bloom;
         copy.clock_of = self.clock_of;
@@ -161,12 +161,14 @@ impl Stored {
         let Some(hash) = self.only_hash(&mut hashes, ahead) else {
             return self.insert_batches(hashes, now, repeat);
         };
-        let before = rounding();
+        let before = Heap::now();
         let new = match repeat {
-            Repeat::Refreshes => self.filter.insert_hash(hash, now),
+            Repeat::Refreshes => self.filter.insert_fetched_hash(hash, now),
             Repeat::KeepsItsAge => self.filter.insert_new_hash(hash, now),
         };
-        self.rounding += rounding() - before;
+        if before.has_changed() {
+            self.settle(before);
+        }
         self.count(1, new.into());
         new.into()
     }
@@ -217,10 +219,9 @@ impl Stored {
 
     /// Lets `change` change the structure, and accounts for its bytes.
     pub fn change<T>(&mut self, change: impl FnOnce(&mut dyn Filter) -> T) -> T {
-        let before = rounding();
+        let before = Heap::now();
         let changed = change(&mut *self.filter);
-        self.rounding += rounding() - before;
-        self.account();
+        self.settle(before);
         changed
     }
 
@@ -285,16 +286,20 @@ impl Stored {
         repeat: Repeat,
     ) -> Answers {
         let (mut inserted, mut new) = (0, 0);
+        let mut rounding = 0;
         let answers = Answers::in_batches(hashes, |hashes, answers| {
-            let before = rounding();
+            // Without what the answers take.
+            let before = Heap::now();
             match repeat {
                 Repeat::Refreshes => self.filter.insert_hashes(hashes, now, answers),
                 Repeat::KeepsItsAge => self.filter.insert_new_hashes(hashes, now, answers),
             }
-            self.rounding += rounding() - before;
+            rounding += before.rounding_since();
             inserted += answers.len() as u64;
             new += answers.iter().filter(|&&new| new).count() as u64;
         });
+        self.rounding += rounding;
+        self.account();
         self.count(inserted, new);
         answers
     }
@@ -328,9 +333,6 @@ impl Stored {
         self.tally.new = self.tally.new.saturating_add(new);
         metrics::INSERTED.add_alone(inserted);
         metrics::NEW.add_alone(new);
-        if self.adapts {
-            self.account();
-        }
         if self.dump.is_some() {
             self.give_up_dump();
         }
@@ -339,6 +341,13 @@ impl Stored {
     #[cold]
     fn give_up_dump(&mut self) {
         self.dump.take_if(|dump| dump.is_given_up());
+    }
+
+    /// Accounts for memory that came or went since.
+    #[inline(never)]
+    fn settle(&mut self, before: Heap) {
+        self.rounding += before.rounding_since();
+        self.account();
     }
 
     fn account(&mut self) {

@@ -226,6 +226,11 @@ impl Membership for Growing {
     }
 
     #[inline]
+    fn insert_fetched_hash(&mut self, hash: u64, _now: Time) -> bool {
+        vectorized!(self.level, |isa| self.insert(isa, hash, self.repeat(), &mut Uncounted))
+    }
+
+    #[inline]
     fn insert_new_hash(&mut self, hash: u64, _now: Time) -> bool {
         vectorized!(self.level, |isa| self.insert_alone(isa, hash, Repeat::Keep, &mut Uncounted))
     }
@@ -288,7 +293,8 @@ impl Filter for Growing {
     }
 
     fn distinct(&self, _now: Time) -> Option<f64> {
-        (self.lost == 0).then_some(self.items as f64)
+        // Of what can be taken back, every sighting is an item.
+        (self.lost == 0 && !self.parameters.removing).then_some(self.items as f64)
     }
 
     fn as_removing(&mut self) -> Option<&mut dyn Removing> {

@@ -5,13 +5,13 @@
 //! the server down, and large zeroed vectors come from `calloc`, which touches no page.
 //!
 //! Allocators give more than they are asked for, and the engine counts what they give. How much more that
-//! is for a filter is seen by looking at [`rounding`] before and after it is made or grows.
+//! is for a filter is seen by a [`Heap`] of before it is made or grows.
 
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use super::api;
 
@@ -27,9 +27,12 @@ const ENGINE_ALIGN: usize = 16;
 /// Bytes that the thread of commands has and never asked for.
 static ROUNDING: AtomicI64 = AtomicI64::new(0);
 
+/// How often blocks came to that thread or went.
+static CHANGES: AtomicU64 = AtomicU64::new(0);
+
 thread_local! {
     /// Whether this is the thread of commands: filters are also freed by others, whose doings are of no
-    /// interest to whoever looks at [`ROUNDING`] before and after.
+    /// interest to whoever looks at [`Heap`] before and after.
     static RUNS_COMMANDS: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -38,10 +41,31 @@ pub fn begin() {
     RUNS_COMMANDS.set(true);
 }
 
-/// Bytes that the thread of commands has now beyond what it asked for.
-#[inline(always)]
-pub fn rounding() -> i64 {
-    ROUNDING.load(Ordering::Relaxed)
+/// How the memory of the thread of commands stood at a moment.
+#[derive(Debug, Clone, Copy)]
+pub struct Heap {
+    rounding: i64,
+    changes: u64,
+}
+
+impl Heap {
+    /// How it stands now.
+    #[inline(always)]
+    pub fn now() -> Self {
+        let rounding = ROUNDING.load(Ordering::Relaxed);
+        Self { rounding, changes: CHANGES.load(Ordering::Relaxed) }
+    }
+
+    /// Whether blocks came or went since.
+    #[inline(always)]
+    pub fn has_changed(self) -> bool {
+        CHANGES.load(Ordering::Relaxed) != self.changes
+    }
+
+    /// Bytes that came since beyond what was asked for.
+    pub fn rounding_since(self) -> i64 {
+        ROUNDING.load(Ordering::Relaxed) - self.rounding
+    }
 }
 
 /// Whether a block is the engine's to give.
@@ -55,7 +79,9 @@ fn count(block: *mut u8, size: usize, times: i64) {
         // SAFETY: the block is one of the engine's, and has not been freed.
         let more = unsafe { api::MallocSize(block.cast()) } as i64 - size as i64;
         // Only this thread writes.
-        ROUNDING.store(rounding() + times * more, Ordering::Relaxed);
+        let Heap { rounding, changes } = Heap::now();
+        ROUNDING.store(rounding + times * more, Ordering::Relaxed);
+        CHANGES.store(changes.wrapping_add(1), Ordering::Relaxed);
     }
 }
 

@@ -32,7 +32,7 @@ mod settings;
 mod streams;
 
 pub use ahead::{Ahead, Guessable};
-pub use allocator::rounding;
+pub use allocator::Heap;
 pub use answers::Answers;
 pub use call::{Access, Call, Items, Key, Origin, now};
 pub use callbacks::{faults, on_load};
