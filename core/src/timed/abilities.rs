@@ -4,7 +4,7 @@
 use core::ops::Range;
 
 use super::clock::{REGIONS, region_of};
-use super::deal::{bins_for, fine, most_bins_for, used};
+use super::deal::{bins_for, fine, most_bins_for};
 use super::entry::{BUCKETS, Place};
 use super::filter::TimedWindow;
 use super::segment::{Segment, Shape};
@@ -110,7 +110,7 @@ impl TimedWindow {
         }
         if removed > 0 {
             self.replaced(hash, removed, 0);
-            self.fit(hash);
+            self.fit(isa, hash);
             // Segments may have become so small that two will do as one.
             self.quiet = 0;
         }
@@ -118,14 +118,14 @@ impl TimedWindow {
     }
 
     /// Makes the segment of a hash smaller if it has become too roomy.
-    fn fit(&mut self, hash: u64) {
+    fn fit<I: Isa>(&mut self, isa: I, hash: u64) {
         let (_, words) = self.segments.get(hash);
         let segment = Segment { words };
         let info = segment.info();
-        let made = if info.count() == 0 {
+        let made = if info.count == 0 {
             Segment::empty(segment.generation(), info.blind)
-        } else if info.bins > most_bins_for(info.count()) {
-            segment.with_bins(&self.shape, bins_for(info.count()))
+        } else if info.bins > most_bins_for(info.count) {
+            segment.with_bins(isa, &self.shape, bins_for(info.count))
         } else {
             return;
         };
@@ -183,8 +183,11 @@ impl Segment<&[u64]> {
         let layout = info.layout(shape);
         let bins = (0..info.bins).map(|bin| {
             let old = older_than(shape, self.tags(layout, bin), self.generation(), oldest);
-            u64::from((used(info, bin) & !old).count_ones())
+            u64::from(old.count_zeros())
         });
-        bins.sum()
+        // The tag of a slot that is free is zero.
+        let is_young = shape.age(self.generation(), 0) <= oldest;
+        let free = if is_young { info.slots() - info.count } else { 0 };
+        bins.sum::<u64>() - free as u64
     }
 }

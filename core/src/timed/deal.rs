@@ -29,36 +29,44 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
     #[inline(always)]
     pub(super) fn entries(&self, shape: &Shape) -> Vec<Entry> {
         let info = self.info();
-        let mut entries = Vec::with_capacity(info.count());
+        let mut entries = Vec::with_capacity(info.count);
+        let layout = info.layout(shape);
+        let mut values = [0; SLOTS];
+        let mut bin_of_values = usize::MAX;
+        self.each_slot(shape, |bucket, slot| {
+            if slot / SLOTS != bin_of_values {
+                bin_of_values = slot / SLOTS;
+                values = self.slot_values(layout, bin_of_values);
+            }
+            entries.push(fine(shape, info, bucket, values[slot % SLOTS]));
+        });
+        entries
+    }
+
+    /// Tells of every entry its bucket and its slot, in order.
+    #[inline(always)]
+    pub(super) fn each_slot(&self, shape: &Shape, mut tell: impl FnMut(u32, usize)) {
+        let info = self.info();
         if info.bins == 0 {
-            return entries;
+            return;
         }
         let layout = info.layout(shape);
-        let (mut values, mut ends) = ([0; SLOTS], 0);
-        let mut bin_of_values = usize::MAX;
         for number in 0..info.groups(shape) {
             let group = self.group(number);
             let (mut slot, mut buckets) = (group.start(), group.occupied());
             while buckets != 0 {
-                if slot / SLOTS != bin_of_values {
-                    bin_of_values = slot / SLOTS;
-                    (ends, values) = self.slot_values(layout, bin_of_values);
-                }
-                let value = values[slot % SLOTS];
-                let bucket = number as u32 * BUCKETS + buckets.trailing_zeros();
-                entries.push(fine(shape, info, bucket, value));
-                if ends >> (slot % SLOTS) & 1 != 0 {
+                tell(number as u32 * BUCKETS + buckets.trailing_zeros(), slot);
+                if self.is_end(layout, slot) {
                     buckets &= buckets - 1;
                 }
                 slot += 1;
             }
         }
-        entries
     }
 
-    /// The ends of a bin, and the values of all its slots.
+    /// The values of all slots of a bin.
     #[inline(always)]
-    fn slot_values(&self, layout: Layout, bin: usize) -> (u64, [u64; SLOTS]) {
+    fn slot_values(&self, layout: Layout, bin: usize) -> [u64; SLOTS] {
         let mut values = [0; SLOTS];
         for row in 0..layout.rows {
             let bytes = &self.row(layout, row)[bin * SLOTS..][..SLOTS];
@@ -66,49 +74,12 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
                 *value = *value << 8 | u64::from(byte);
             }
         }
-        let planes = self.planes(layout, bin);
-        for word in &planes[1..] {
+        for word in &self.planes(layout, bin)[1..] {
             for (slot, value) in values.iter_mut().enumerate() {
                 *value = *value << 1 | word >> slot & 1;
             }
         }
-        (planes[0], values)
-    }
-
-    /// The same entries in more or fewer bins, which have room for them: words are copied, and the upper
-    /// half moves by whole bins.
-    pub(super) fn with_bins(&self, shape: &Shape, bins: usize) -> Segment {
-        let info = self.info();
-        let made_info = Info { bins, ..info };
-        let mut made = Segment::zeros(shape, self.generation(), made_info);
-        let (at, groups) = (info.bins_at(shape), info.groups(shape));
-        made.words[HEAD..at].copy_from_slice(&self.words[HEAD..at]);
-        for word in &mut made.words[HEAD + groups / 2..HEAD + groups] {
-            let group = Group(*word);
-            let start = group.start() + made_info.slots() - info.slots();
-            *word = Group::new(start, group.occupied()).0;
-        }
-        let (layout, made_layout) = (info.layout(shape), made_info.layout(shape));
-        for number in 0..layout.rows {
-            let (source, target) = (self.row(layout, number), made.row_mut(made_layout, number));
-            target[..info.lower].copy_from_slice(&source[..info.lower]);
-            target[made_info.upper_start()..].copy_from_slice(&source[info.upper_start()..]);
-        }
-        let stride = layout.planes();
-        let (source, target) = (&self.words[layout.planes_at..], made.planes_mut(made_layout));
-        let whole = info.lower / SLOTS * stride;
-        target[..whole].copy_from_slice(&source[..whole]);
-        copy_masked(source, target, whole, whole, stride, ones(info.lower % SLOTS));
-        let first = info.upper_start() / SLOTS;
-        let from = (first + 1) * stride;
-        let upper = source.len().saturating_sub(from);
-        let to = target.len() - upper;
-        target[to..].copy_from_slice(&source[source.len() - upper..]);
-        if info.upper > 0 {
-            let slots = !ones(info.upper_start() % SLOTS);
-            copy_masked(source, target, first * stride, to - stride, stride, slots);
-        }
-        made
+        values
     }
 
     /// Whether all entries are as long as can be.
@@ -119,13 +90,15 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         if !info.mixed || info.bins == 0 {
             return true;
         }
-        // The lowest bit of the field says so, in the last plane of fields or in the last row.
-        if left > 0 {
-            return (0..info.bins).all(|bin| self.planes(layout, bin)[left] == used(info, bin));
-        }
-        let row = self.row(layout, layout.rows - 1);
-        let halves = [&row[..info.lower], &row[info.upper_start()..]];
-        halves.iter().all(|half| half.iter().all(|byte| byte & 1 != 0))
+        // The lowest bit of the field says so, in the last plane of fields or in the last row. What is free
+        // is zero.
+        let marked = if left > 0 {
+            let planes = (0..info.bins).map(|bin| self.planes(layout, bin)[left].count_ones() as usize);
+            planes.sum::<usize>()
+        } else {
+            self.row(layout, layout.rows - 1).iter().filter(|&&byte| byte & 1 != 0).count()
+        };
+        marked == info.count
     }
 }
 
@@ -157,11 +130,8 @@ impl Segment {
         }
         let (bins, coarse) = (bins_for(entries.len()), coarse_for(shape, entries.len()));
         let mixed = entries.iter().any(|entry| entry.len() < remainder_bits);
-        let lower = (shape.groups >> coarse) / 2;
-        let lower_buckets = (lower as u32 * BUCKETS) << coarse;
-        let lower = entries.partition_point(|entry| entry.bucket < lower_buckets);
-        let upper = entries.len() - lower;
-        let info = Info { lower, upper, bins, remainder_bits, mixed, coarse, blind };
+        let count = entries.len();
+        let info = Info { count, bins, remainder_bits, mixed, coarse, blind };
         if bins > info.most_bins(shape) {
             return None;
         }
@@ -181,12 +151,10 @@ impl Segment {
         let (groups, layout) = (info.groups(shape), info.layout(shape));
         let stride = layout.planes();
         let mut rest = entries;
-        let mut slot = 0;
+        let mut starts = starts(info, groups);
         for number in 0..groups {
-            if number == groups / 2 {
-                slot = info.upper_start();
-            }
-            let start = slot;
+            let start = starts.next();
+            let mut slot = start;
             let mut occupied = 0_u64;
             while let Some((entry, others)) = rest.split_first() {
                 let (bucket, value) = coarse_value(shape, info, *entry);
@@ -206,6 +174,7 @@ impl Segment {
                 (rest, slot) = (others, slot + 1);
             }
             self.words[HEAD + number] = Group::new(start, occupied).0;
+            starts.pass(slot);
         }
     }
 }
@@ -213,10 +182,10 @@ impl Segment {
 impl<W: DerefMut<Target = [u64]>> Segment<W> {
     /// Gives all entries the tags of these, which are the same otherwise.
     pub(super) fn retag(&mut self, shape: &Shape, entries: &[Entry]) {
-        let info = self.info();
-        let layout = info.layout(shape);
-        let slots = (0..info.lower).chain(info.upper_start()..info.slots());
-        for (slot, entry) in slots.zip(entries) {
+        let layout = self.info().layout(shape);
+        let mut slots = Vec::with_capacity(entries.len());
+        self.each_slot(shape, |_, slot| slots.push(slot));
+        for (slot, entry) in slots.into_iter().zip(entries) {
             self.set_tag(layout, slot, entry.tag);
         }
     }
@@ -241,36 +210,37 @@ pub(super) fn coarse_value(shape: &Shape, info: Info, entry: Entry) -> (u32, u64
     (entry.bucket >> info.coarse, shape.value(field, entry.payload, entry.tag))
 }
 
-/// Copies some slots of a bin.
-fn copy_masked(
-    source: &[u64],
-    target: &mut [u64],
-    from: usize,
-    to: usize,
-    stride: usize,
-    slots: u64,
-) {
-    if slots != 0 {
-        let words = target[to..to + stride].iter_mut();
-        words.zip(&source[from..from + stride]).for_each(|(to, from)| *to |= from & slots);
+/// Where groups begin: every one has an equal part of the free slots behind it.
+#[derive(Debug)]
+pub(super) struct Starts {
+    groups: usize,
+    free: usize,
+    /// Groups that were passed, and slots up to the last of their entries.
+    passed: usize,
+    used: usize,
+}
+
+pub(super) fn starts(info: Info, groups: usize) -> Starts {
+    Starts { groups, free: info.slots() - info.count, passed: 0, used: 0 }
+}
+
+impl Starts {
+    /// The first slot of the next group.
+    #[inline(always)]
+    pub(super) fn next(&self) -> usize {
+        self.used + self.given(self.passed) - self.given(self.passed.saturating_sub(1))
     }
-}
 
-/// The slots of a bin that are in use.
-#[inline(always)]
-pub(super) fn used(info: Info, bin: usize) -> u64 {
-    let first = bin * SLOTS;
-    lower_slots(info, first) | upper_slots(info, first)
-}
+    /// Its entries end before this slot.
+    #[inline(always)]
+    pub(super) fn pass(&mut self, end: usize) {
+        self.used = end;
+        self.passed += 1;
+    }
 
-/// Those of the lower half, of the bin with this first slot.
-#[inline(always)]
-pub(super) fn lower_slots(info: Info, first: usize) -> u64 {
-    ones(info.lower.saturating_sub(first).min(SLOTS))
-}
-
-/// Those of the upper half.
-#[inline(always)]
-pub(super) fn upper_slots(info: Info, first: usize) -> u64 {
-    !ones(info.upper_start().saturating_sub(first).min(SLOTS))
+    /// Free slots behind the first groups.
+    #[inline(always)]
+    fn given(&self, groups: usize) -> usize {
+        self.free * groups / self.groups
+    }
 }

@@ -242,7 +242,7 @@ impl TimedWindow {
                 self.items += 1;
                 let most = self.parameters.entries as usize;
                 // The first is the least that any may have.
-                if info.count() >= most && info.count() >= limit(&self.parameters, hash, depth) {
+                if info.count >= most && info.count >= limit(&self.parameters, hash, depth) {
                     self.split_if_large(isa, hash);
                 }
                 Some(!(seen || info.blind > 0))

@@ -133,7 +133,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
 
     /// The ends of 64 slots from one on.
     #[inline(always)]
-    fn ends_from(&self, layout: Layout, slot: usize) -> u64 {
+    pub(super) fn ends_from(&self, layout: Layout, slot: usize) -> u64 {
         let (bin, shift) = (slot / SLOTS, slot % SLOTS);
         let at = layout.planes_at + bin * layout.planes();
         // An empty group may start after the last slot.

@@ -36,7 +36,7 @@ impl TimedWindow {
     pub(super) fn split_if_large<I: Isa>(&mut self, isa: I, hash: u64) {
         let (depth, words) = self.segments.get(hash);
         let info = Segment { words }.info();
-        if info.count() <= limit(&self.parameters, hash, depth) || !self.can_split(depth) {
+        if info.count <= limit(&self.parameters, hash, depth) || !self.can_split(depth) {
             return;
         }
         isa.vectorize(

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! generation   1 word    of its last sweep: tags count from it
-//! info         1 word    lower 14 │ upper 14 │ bins 8 │ remainder 6 │ mixed 1 │ coarse 2 │ blind 9
+//! info         1 word    entries 14 │ bins 8 │ remainder 6 │ mixed 1 │ coarse 2 │ blind 9
 //! groups       G words   start 14 │ occupied 50, bit by bucket
 //! rows         the highest 8 bits of the fields, a byte for every slot; then the next 8; ...
 //! bin 0        ends │ what is left of the field, highest bit first │ tag       one word for 64 slots each
@@ -12,14 +12,17 @@
 //! A byte per slot is found and moved fastest, a bit per slot takes no more than it is: whole bytes of a
 //! field are in *rows*, what is left in *planes*.
 //!
-//! Entries are sorted by bucket and remainder and lie side by side, one slot each: those of the lower half
-//! of the groups from the first slot up, those of the upper half from the last slot down. What is free is
-//! between them:
+//! Entries are sorted by bucket and remainder, one slot each. Those of a group lie side by side; behind them
+//! a few slots are free, so that one more moves hardly any but its own group:
 //!
 //! ```text
-//! slot   0 ────────▶ lower                    64 bins - upper ────────────▶ 64 bins
-//!        ┌──────────────────┬────── free ──────┬──────────────────┐
+//! slot   start of group 0              start of group 1           start of group 2
+//!        ┌─────────────────────┬──────┬─────────────────┬────────┬──────────────
+//!        │ entries of group 0  │ free │ of group 1      │ free   │ ...
 //! ```
+//!
+//! What is free is zero. The last entry of a group is an end, so the slot before a group is free if and only
+//! if its bit of `ends` is zero. When entries are dealt anew, every group gets an equal part of what is free.
 //!
 //! A group says where its entries start and which of its buckets have any; `ends` says which slots are the
 //! last of their bucket. So bucket u begins after as many ends from the start as there are occupied buckets
@@ -45,6 +48,8 @@ pub(super) const HEAD: usize = 2;
 pub(super) const MOST_COARSE: u32 = 3;
 /// Most bins: slots must fit their field.
 const MOST_BINS: usize = (1 << START_BITS) / SLOTS - 1;
+/// Of so many slots one stays free.
+const SPARE: usize = 64;
 /// Bits of a start.
 const START: u64 = (1 << START_BITS) - 1;
 
@@ -117,10 +122,8 @@ impl Shape {
 /// The second word of a segment, taken apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Info {
-    /// Entries of the lower half of the groups.
-    pub(super) lower: usize,
-    /// Entries of the upper half.
-    pub(super) upper: usize,
+    /// Entries.
+    pub(super) count: usize,
     pub(super) bins: usize,
     /// Bits of remainder of an entry that is as long as can be, those that a coarse segment keeps in its
     /// fields not counted.
@@ -134,39 +137,30 @@ pub(super) struct Info {
 }
 
 impl Info {
-    /// What one entry more of a half adds to the word.
-    pub(super) const ONE_LOWER: u64 = 1;
-    pub(super) const ONE_UPPER: u64 = 1 << 14;
+    /// What one entry more adds to the word.
+    pub(super) const ONE: u64 = 1;
 
     #[inline(always)]
     pub(super) fn of(word: u64) -> Self {
         let field = |from: u32, bits: u32| (word >> from) as u32 & ((1 << bits) - 1);
         Self {
-            lower: field(0, START_BITS) as usize,
-            upper: field(14, START_BITS) as usize,
-            bins: field(28, 8) as usize,
-            remainder_bits: field(36, 6),
-            mixed: field(42, 1) != 0,
-            coarse: field(43, 2),
-            blind: field(45, 9),
+            count: field(0, START_BITS) as usize,
+            bins: field(14, 8) as usize,
+            remainder_bits: field(22, 6),
+            mixed: field(28, 1) != 0,
+            coarse: field(29, 2),
+            blind: field(31, 9),
         }
     }
 
     #[inline(always)]
     pub(super) fn word(self) -> u64 {
-        self.lower as u64
-            | (self.upper as u64) << 14
-            | (self.bins as u64) << 28
-            | u64::from(self.remainder_bits) << 36
-            | u64::from(self.mixed) << 42
-            | u64::from(self.coarse) << 43
-            | u64::from(self.blind) << 45
-    }
-
-    /// Entries.
-    #[inline(always)]
-    pub(super) fn count(self) -> usize {
-        self.lower + self.upper
+        self.count as u64
+            | (self.bins as u64) << 14
+            | u64::from(self.remainder_bits) << 22
+            | u64::from(self.mixed) << 28
+            | u64::from(self.coarse) << 29
+            | u64::from(self.blind) << 31
     }
 
     #[inline(always)]
@@ -174,16 +168,10 @@ impl Info {
         self.bins * SLOTS
     }
 
-    /// The first slot of the upper half.
-    #[inline(always)]
-    pub(super) fn upper_start(self) -> usize {
-        self.slots() - self.upper
-    }
-
-    /// Whether no slot is free.
+    /// Whether so few slots are free that an insertion would move too many.
     #[inline(always)]
     pub(super) fn is_full(self) -> bool {
-        self.count() == self.slots()
+        self.count >= self.slots() - self.slots() / SPARE
     }
 
     /// Bits of a field.
@@ -365,6 +353,18 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         Group(self.words[HEAD + number])
     }
 
+    /// The first slot of a group, or the slot after the last.
+    #[inline(always)]
+    pub(super) fn start(&self, shape: &Shape, info: Info, number: usize) -> usize {
+        if number < info.groups(shape) { self.group(number).start() } else { info.slots() }
+    }
+
+    /// Whether a slot holds the last entry of a bucket.
+    #[inline(always)]
+    pub(super) fn is_end(&self, layout: Layout, slot: usize) -> bool {
+        self.words[layout.planes_at + slot / SLOTS * layout.planes()] >> (slot % SLOTS) & 1 != 0
+    }
+
     /// The planes of a bin: ends, what is left of the fields, payloads, and tags.
     #[inline(always)]
     pub(super) fn planes(&self, layout: Layout, bin: usize) -> &[u64] {
@@ -426,8 +426,7 @@ mod tests {
     #[test]
     fn numbers_come_back_from_their_word() {
         let info = Info {
-            lower: 16_000,
-            upper: 1,
+            count: 16_000,
             bins: 255,
             remainder_bits: 55,
             mixed: true,

@@ -1,8 +1,9 @@
 //! Making room for an entry in a segment, and taking one out.
 //!
-//! Entries lie side by side, so one that comes between others moves those between it and the free slots
-//! in the middle by one: a quarter of all on average. In rows that is a piece of memory that moves by a
-//! byte, in planes a word shifted for 64 entries, and one bit handed on to the next bin.
+//! Entries of a group lie side by side and free slots behind them, so one that comes between others moves
+//! those of its group that are larger by one. In rows that is a piece of memory that moves by a byte, in
+//! planes a word shifted for 64 entries, and one bit handed on to the next bin. If a group has no free slot,
+//! it takes one of the next group that has, and all between move.
 
 use core::ops::DerefMut;
 
@@ -100,7 +101,7 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         }
     }
 
-    /// Puts field and tag before the entry in `slot`, which is in the run or just after it.
+    /// Puts field and tag before the entry in `slot`, which is in the run or just after it. A slot is free.
     #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "what the search found, at its only caller")]
     fn put<I: Isa>(
@@ -114,27 +115,60 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         slot: usize,
         value: u64,
     ) {
-        let half = info.groups(shape) / 2;
         self.words[HEAD + place.group] |= Group::bit(place.bucket);
+        self.words[1] += Info::ONE;
         // The last of the run ends it.
         let last = slot == run.end;
         if last && run.first < run.end {
-            let before = slot - 1;
-            let ends = layout.planes_at + before / SLOTS * layout.planes();
-            self.words[ends] &= !(1 << (before % SLOTS));
+            self.flip_end(layout, slot - 1);
         }
-        if place.group < half {
-            self.move_up(isa, layout, slot, info.lower, last, value);
-            // Groups after this one start a slot later.
-            add_where(&mut self.words[HEAD..HEAD + half], 1, |number| number > place.group);
-            self.words[1] += Info::ONE_LOWER;
+        let next = self.start(shape, info, place.group + 1);
+        if slot < next && !self.is_end(layout, next - 1) {
+            self.move_up(isa, layout, slot, next - 1, last, value);
         } else {
-            self.move_down(isa, layout, info.upper_start() - 1, slot - 1, last, value);
-            // This one and those before it start a slot earlier.
-            let upper = &mut self.words[HEAD + half..HEAD + info.groups(shape)];
-            add_where(upper, u64::MAX, |number| number <= place.group - half);
-            self.words[1] += Info::ONE_UPPER;
+            self.put_far(isa, shape, place.group, slot, last, value);
         }
+    }
+
+    /// The same if all slots of the group are in use: others move too, up to the next that is free.
+    #[inline(never)]
+    fn put_far<I: Isa>(
+        &mut self,
+        isa: I,
+        shape: &Shape,
+        group: usize,
+        slot: usize,
+        last: bool,
+        value: u64,
+    ) {
+        isa.vectorize(
+            #[inline(always)]
+            || {
+                let info = self.info();
+                let (layout, groups) = (info.layout(shape), info.groups(shape));
+                // Whether a slot before a group is free, and on the right side of this one.
+                let mut later = group + 2..=groups;
+                let above = later.find(|&number| {
+                    let start = self.start(shape, info, number);
+                    start > slot && !self.is_end(layout, start - 1)
+                });
+                if let Some(number) = above {
+                    let free = self.start(shape, info, number) - 1;
+                    self.move_up(isa, layout, slot, free, last, value);
+                    self.words[HEAD + group + 1..HEAD + number].iter_mut().for_each(|word| *word += 1);
+                    return;
+                }
+                let mut earlier = (1..=group).rev();
+                let below = earlier.find(|&number| {
+                    let start = self.group(number).start();
+                    start > 0 && !self.is_end(layout, start - 1)
+                });
+                let number = below.expect("a slot is free");
+                let free = self.group(number).start() - 1;
+                self.move_down(isa, layout, free, slot - 1, last, value);
+                self.words[HEAD + number..=HEAD + group].iter_mut().for_each(|word| *word -= 1);
+            },
+        );
     }
 
     /// Takes the entry in a slot out, one of a run of this place.
@@ -148,23 +182,20 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         slot: usize,
     ) {
         let layout = info.layout(shape);
-        let half = info.groups(shape) / 2;
         if run.end - run.first == 1 {
             self.words[HEAD + place.group] &= !Group::bit(place.bucket);
         } else if slot + 1 == run.end {
-            let before = slot - 1;
-            let ends = layout.planes_at + before / SLOTS * layout.planes();
-            self.words[ends] |= 1 << (before % SLOTS);
+            self.flip_end(layout, slot - 1);
         }
-        if place.group < half {
-            self.move_down(isa, layout, slot, info.lower - 1, false, 0);
-            self.words[HEAD + place.group + 1..HEAD + half].iter_mut().for_each(|word| *word -= 1);
-            self.set_info(Info { lower: info.lower - 1, ..info });
-        } else {
-            self.move_up(isa, layout, info.upper_start(), slot, false, 0);
-            self.words[HEAD + half..=HEAD + place.group].iter_mut().for_each(|word| *word += 1);
-            self.set_info(Info { upper: info.upper - 1, ..info });
-        }
+        let next = self.start(shape, info, place.group + 1);
+        self.move_down(isa, layout, slot, next - 1, false, 0);
+        self.set_info(Info { count: info.count - 1, ..info });
+    }
+
+    /// Makes a slot an end that was none, or none that was one.
+    #[inline(always)]
+    fn flip_end(&mut self, layout: Layout, slot: usize) {
+        self.words[layout.planes_at + slot / SLOTS * layout.planes()] ^= 1 << (slot % SLOTS);
     }
 
     /// Moves the slots from `first` on up by one, into `free`, whose content is lost, and puts a value
@@ -207,22 +238,6 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         }
         let low = low_part(layout, last, value);
         isa.move_slots_down(self.planes_mut(layout), layout.planes(), free, to, low);
-    }
-}
-
-/// Adds to those of the words whose numbers are wanted.
-#[inline(always)]
-fn add_where(words: &mut [u64], more: u64, wanted: impl Fn(usize) -> bool) {
-    let (fours, rest) = words.as_chunks_mut::<4>();
-    for (number, four) in fours.iter_mut().enumerate() {
-        for (at, word) in four.iter_mut().enumerate() {
-            *word = word.wrapping_add(if wanted(4 * number + at) { more } else { 0 });
-        }
-    }
-    // Coarse segments have few groups.
-    let before = 4 * fours.len();
-    for (at, word) in rest.iter_mut().enumerate() {
-        *word = word.wrapping_add(if wanted(before + at) { more } else { 0 });
     }
 }
 

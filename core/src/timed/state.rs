@@ -1,7 +1,7 @@
 //! Saving and opening. Everything that decides about later answers is kept; what follows from it is not.
 //!
 //! A segment is written as the buckets that have entries and the values of its slots, without those that are
-//! free. Where they lie in memory follows from that, so what was opened is what was saved, word for word.
+//! free. Where those are does not matter to any answer: what was opened has them in equal parts.
 
 use alloc::vec::Vec;
 use alloc::boxed::Box;
@@ -61,8 +61,8 @@ fn write_segment(
     let info = segment.info();
     out.u64(generation.wrapping_sub(segment.generation()));
     out.u16(info.blind as u16);
-    out.u16(info.count() as u16);
-    if info.count() == 0 {
+    out.u16(info.count as u16);
+    if info.count == 0 {
         return;
     }
     out.u8(info.bins as u8);
@@ -225,7 +225,7 @@ fn read_segment(
     let remainder_bits = u32::from(payload.u8("remainder bits of a segment")?);
     let kind = payload.u8("kind of a segment")?;
     let (mixed, coarse) = (kind & 1 != 0, u32::from(kind >> 1));
-    let info = Info { bins, remainder_bits, mixed, coarse, blind, ..Info::default() };
+    let info = Info { count, bins, remainder_bits, mixed, coarse, blind };
     let fits = coarse <= MOST_COARSE
         && (1..=parameters.most_remainder_bits()).contains(&remainder_bits)
         && bins <= most_bins_for(count).min(info.most_bins(shape))
@@ -238,9 +238,6 @@ fn read_segment(
     let words = payload.words("entries", bits.div_ceil(64) as u64)?;
     let entries =
         read_entries(shape, info, generation, count, &words, bits).ok_or(fault(bits as u64))?;
-    let half = ((groups / 2) as u32 * BUCKETS) << coarse;
-    let lower = entries.partition_point(|entry| entry.bucket < half);
-    let info = Info { lower, upper: count - lower, ..info };
     Ok((Segment::of_info(shape, generation, info, &entries), count))
 }
 

@@ -1,12 +1,12 @@
-//! Removing what is too old from a segment.
+//! Removing what is too old from a segment, and dealing what is left anew.
 //!
-//! Entries are looked at 64 at a time: which tags are too old; which are kept; which of the buckets still
-//! have somebody. Then every plane is packed, and what is packed is appended to what came before.
+//! Entries of a group are looked at 64 at a time: which tags are too old; which are kept; which of the
+//! buckets still have somebody. Then every plane is packed, and written to where the group begins now.
 //!
 //! Two additions say it all. A bucket keeps an entry if one of its slots is kept: adding the kept ones to
 //! the slots before the end of the bucket carries into the end. The first slot of a bucket is now its first
-//! survivor: adding the first slots to the dead ones carries through the dead. Buckets that go on in the
-//! next bin carry into its first slot.
+//! survivor: adding the first slots to the dead ones carries through the dead. Buckets of a group with more
+//! than 64 entries, that go on in the next 64, carry into the first of them.
 //!
 //! ```text
 //! ends      0 0 1 1 0 1     slots 0 to 5 in three buckets: 0-2, 3, 4-5
@@ -15,18 +15,17 @@
 //! firsts      1     1       the first of them begins with slot 1, which is packed to slot 0
 //! ```
 
+use alloc::vec::Vec;
 use core::ops::Deref;
 
-use super::deal::{bins_for, lower_slots, most_bins_for, upper_slots, used};
-use super::find::copies;
+use super::deal::{bins_for, most_bins_for, starts};
 use super::entry::ones;
+use super::find::copies;
 use super::segment::{Group, HEAD, Info, Layout, SLOTS, Segment, Shape};
-use crate::bits::{Isa, bytes_mut};
+use crate::bits::{Isa, bytes, bytes_mut};
 
 /// Bins that a segment can have, and one more.
 const BINS: usize = 256;
-/// Words for a bit of every bucket.
-const BUCKET_WORDS: usize = 64;
 
 /// The lowest bit of each of eight bytes.
 const LOW_BITS: u64 = u64::MAX / 0xff;
@@ -51,47 +50,56 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
     pub(super) fn sweep<I: Isa>(&self, isa: I, shape: &Shape, oldest: u32) -> Swept {
         let info = self.info();
         let layout = info.layout(shape);
-        let mut kept = [0; BINS];
-        let mut left = Info { lower: 0, upper: 0, ..info };
-        for (bin, kept) in kept.iter_mut().enumerate().take(info.bins) {
-            let young = !older_than(shape, self.tags(layout, bin), self.generation(), oldest);
-            *kept = used(info, bin) & young;
-            left.lower += (*kept & lower_slots(info, bin * SLOTS)).count_ones() as usize;
-            left.upper += (*kept & upper_slots(info, bin * SLOTS)).count_ones() as usize;
+        let mut young = [0; BINS];
+        let mut count = 0;
+        for (bin, young) in young.iter_mut().enumerate().take(info.bins) {
+            *young = !older_than(shape, self.tags(layout, bin), self.generation(), oldest);
+            count += young.count_ones() as usize;
         }
-        if left.count() == info.count() && is_roomy_enough(info) {
+        // The tag of a slot that is free is zero.
+        if shape.age(self.generation(), 0) <= oldest {
+            count -= info.slots() - info.count;
+        }
+        let mut left = Info { count, ..info };
+        if left.count == info.count && is_roomy_enough(info) {
             return Swept::Whole;
         }
-        if left.count() == 0 {
+        if left.count == 0 {
             return Swept::Left(Segment::empty(self.generation(), info.blind));
         }
         if !is_roomy_enough(left) {
-            left.bins = bins_after_sweep(left.count()).min(info.bins);
+            left.bins = bins_after_sweep(left.count).min(info.bins);
         }
-        let mut packing = Packing {
-            isa,
-            info,
-            kept: &kept,
-            layout,
-            made_layout: left.layout(shape),
-            made: Segment::zeros(shape, self.generation(), left),
-        };
+        Swept::Left(self.dealt(isa, shape, left, &young))
+    }
+
+    /// The same entries in more or fewer bins, which have room for them.
+    #[inline(always)]
+    pub(super) fn with_bins<I: Isa>(&self, isa: I, shape: &Shape, bins: usize) -> Segment {
+        self.dealt(isa, shape, Info { bins, ..self.info() }, &[u64::MAX; BINS])
+    }
+
+    /// A segment of those of the entries that are kept, of which there are as many as `made` says.
+    #[inline(always)]
+    fn dealt<I: Isa>(&self, isa: I, shape: &Shape, made: Info, kept: &[u64; BINS]) -> Segment {
+        let info = self.info();
+        let (layout, made_layout) = (info.layout(shape), made.layout(shape));
+        let made = Segment::zeros(shape, self.generation(), made);
+        let mut dealing = Dealing { isa, from: self, layout, made, made_layout };
+        let stretches = dealing.stretches(shape, kept);
         for row in 0..layout.rows {
-            packing.pack_row(self, row, lower_slots, 0);
-            packing.pack_row(self, row, upper_slots, left.upper_start());
+            stretches.iter().for_each(|stretch| dealing.pack_row(row, stretch));
         }
-        let half = info.groups(shape) / 2;
-        packing.pack(self, 0..half, lower_slots, 0);
-        packing.pack(self, half..info.groups(shape), upper_slots, left.upper_start());
-        Swept::Left(packing.made)
+        dealing.pack_planes(&stretches);
+        dealing.made
     }
 }
 
 /// Whether so few slots are free that a swept segment is left as it is.
 fn is_roomy_enough(info: Info) -> bool {
-    let free = info.slots() - info.count();
-    (free as f64) <= MOST_FREE * info.slots() as f64 && info.bins <= most_bins_for(info.count())
-        || info.bins <= bins_for(info.count())
+    let free = info.slots() - info.count;
+    (free as f64) <= MOST_FREE * info.slots() as f64 && info.bins <= most_bins_for(info.count)
+        || info.bins <= bins_for(info.count)
 }
 
 /// Bins for what a sweep left: with room for half a generation, since others come too.
@@ -99,118 +107,148 @@ fn bins_after_sweep(count: usize) -> usize {
     (count + count / 16).div_ceil(SLOTS)
 }
 
-/// A segment that is made from the survivors of another.
-struct Packing<'a, I> {
-    isa: I,
-    info: Info,
-    layout: Layout,
-    kept: &'a [u64; BINS],
-    made_layout: Layout,
-    made: Segment,
+/// At most 64 entries of a group.
+#[derive(Debug, Clone, Copy)]
+struct Stretch {
+    group: usize,
+    /// Where they are.
+    from: usize,
+    /// Where those that are kept go.
+    to: usize,
+    used: u64,
+    kept: u64,
+    ends: u64,
 }
 
-impl<I: Isa> Packing<'_, I> {
-    /// Packs these slots of a row, to `start` and after. What it writes beyond them are zeros, where
-    /// nothing is yet: rows are packed in order, and before planes.
+/// A segment that is made from entries of another.
+struct Dealing<'a, I, W> {
+    isa: I,
+    from: &'a Segment<W>,
+    layout: Layout,
+    made: Segment,
+    made_layout: Layout,
+}
+
+impl<I: Isa, W: Deref<Target = [u64]>> Dealing<'_, I, W> {
+    /// What goes where. Groups begin where they will.
     #[inline(always)]
-    fn pack_row<W: Deref<Target = [u64]>>(
-        &mut self,
-        from: &Segment<W>,
-        row: usize,
-        slots_of: fn(Info, usize) -> u64,
-        start: usize,
-    ) {
-        let source = from.row(self.layout, row);
-        let mut to = self.made_layout.row_at(row) + start;
-        let target = bytes_mut(&mut self.made.words);
-        for (bin, source) in source.as_chunks::<SLOTS>().0.iter().enumerate() {
-            let mut kept = self.kept[bin] & slots_of(self.info, bin * SLOTS);
-            for eight in source.as_chunks::<8>().0 {
+    fn stretches(&mut self, shape: &Shape, kept: &[u64; BINS]) -> Vec<Stretch> {
+        let info = self.from.info();
+        let groups = info.groups(shape);
+        let mut starts = starts(self.made.info(), groups);
+        let mut stretches = Vec::with_capacity(groups + info.bins);
+        for number in 0..groups {
+            let group = self.from.group(number);
+            let mut to = starts.next();
+            self.made.words[HEAD + number] = Group::new(to, 0).0;
+            let (mut from, mut left) = (group.start(), group.occupied().count_ones());
+            while left > 0 {
+                let ends = self.from.ends_from(self.layout, from);
+                // Behind the last end of the group there are others.
+                let here = ends.count_ones().min(left);
+                left -= here;
+                let (used, ends) = if left > 0 {
+                    (u64::MAX, ends)
+                } else {
+                    let ends = ends & self.isa.deposit(ones(here as usize), ends);
+                    (ones((u64::BITS - ends.leading_zeros()) as usize), ends)
+                };
+                let kept = used & slots_from(kept, from);
+                stretches.push(Stretch { group: number, from, to, used, kept, ends });
+                to += kept.count_ones() as usize;
+                from += SLOTS;
+            }
+            starts.pass(to);
+        }
+        stretches
+    }
+
+    /// Packs bytes of a row. What it writes beyond them are zeros, where nothing is yet: rows are packed in
+    /// order, and before planes.
+    #[inline(always)]
+    fn pack_row(&mut self, row: usize, stretch: &Stretch) {
+        let source = &bytes(&self.from.words)[self.layout.row_at(row) + stretch.from..];
+        let target = &mut bytes_mut(&mut self.made.words)[self.made_layout.row_at(row)..];
+        let (mut kept, mut to) = (stretch.kept, stretch.to);
+        for eight in source.as_chunks::<8>().0 {
+            if kept == 0 {
+                break;
+            }
+            let here = kept & 0xff;
+            kept >>= 8;
+            // A bit for every byte that stays, then all its bits.
+            let all = self.isa.deposit(here, LOW_BITS) * 0xff;
+            let packed = self.isa.extract(u64::from_le_bytes(*eight), all);
+            target[to..][..8].copy_from_slice(&packed.to_le_bytes());
+            to += here.count_ones() as usize;
+        }
+    }
+
+    /// Packs planes, and says which buckets have somebody.
+    #[inline(always)]
+    fn pack_planes(&mut self, stretches: &[Stretch]) {
+        let (mut rest, isa) = (stretches, self.isa);
+        while let Some(first) = rest.first() {
+            let of_group = rest.iter().take_while(|stretch| stretch.group == first.group).count();
+            let (group, others) = rest.split_at(of_group);
+            rest = others;
+            // A bucket begins in the first slot, and carries nothing into it.
+            let (mut begins, mut moved, mut survived) = (1, 0, 0);
+            let (mut alive, mut runs, mut end) = (0, 0, first.to);
+            for &Stretch { from, to, used, kept, ends, .. } in group {
+                let (dead, inner) = (used & !kept, used & !ends);
+                let survives = (add(inner, kept & inner, &mut survived) | kept) & ends;
+                alive |= isa.extract(survives, ends) << runs;
+                runs += ends.count_ones();
+                let firsts = (ends << 1 | begins) & used;
+                begins = ends >> (SLOTS - 1);
+                let firsts = firsts | add(dead, firsts & dead, &mut moved) & !dead;
                 if kept == 0 {
-                    break;
+                    continue;
                 }
-                let here = kept & 0xff;
-                kept >>= 8;
-                // A bit for every byte that stays, then all its bits.
-                let all = self.isa.deposit(here, LOW_BITS) * 0xff;
-                let packed = self.isa.extract(u64::from_le_bytes(*eight), all);
-                target[to..][..8].copy_from_slice(&packed.to_le_bytes());
-                to += here.count_ones() as usize;
+                // What is first ends the one before it.
+                let firsts = isa.extract(firsts, kept);
+                if to > first.to {
+                    self.made.or_planes(self.made_layout, to - 1, [firsts & 1].into_iter());
+                }
+                let planes = self.from.planes_from(self.layout, from);
+                let packed = planes.map(|plane| isa.extract(plane, kept));
+                let packed = core::iter::once(firsts >> 1).chain(packed);
+                self.made.or_planes(self.made_layout, to, packed);
+                end = to + kept.count_ones() as usize;
             }
+            if end > first.to {
+                self.made.or_planes(self.made_layout, end - 1, [1].into_iter());
+            }
+            let before = self.from.group(first.group).occupied();
+            let occupied = isa.deposit(alive, before);
+            self.made.words[HEAD + first.group] |= Group::new(0, occupied).0;
         }
     }
+}
 
-    /// Packs one half: these groups, and of every bin these slots, to `start` and after.
+impl<W: Deref<Target = [u64]>> Segment<W> {
+    /// The planes but the ends, 64 slots of each from one on.
     #[inline(always)]
-    fn pack<W: Deref<Target = [u64]>>(
-        &mut self,
-        from: &Segment<W>,
-        groups: core::ops::Range<usize>,
-        slots_of: fn(Info, usize) -> u64,
-        start: usize,
-    ) {
-        let info = self.info;
-        let mut slot = start;
-        let mut runs = Bits { words: [0; BUCKET_WORDS], len: 0 };
-        let mut before = [0; BINS];
-        // A bucket begins in the first slot, and carries nothing into it.
-        let (mut begins, mut moved, mut survived) = (1, 0, 0);
-        for (bin, before) in before.iter_mut().enumerate().take(info.bins) {
-            *before = slot - start;
-            let slots = slots_of(info, bin * SLOTS);
-            if slots == 0 {
-                continue;
-            }
-            let (words, kept) = (from.planes(self.layout, bin), self.kept[bin] & slots);
-            let (ends, dead) = (words[0] & slots, slots & !kept);
-            let inner = slots & !ends;
-            let survives = (add(inner, kept & inner, &mut survived) | kept) & ends;
-            runs.push(self.isa.extract(survives, ends), ends.count_ones());
-            let firsts = (ends << 1 | begins << slots.trailing_zeros()) & slots;
-            begins = ends >> (SLOTS - 1);
-            let firsts = firsts | add(dead, firsts & dead, &mut moved) & !dead;
-            let count = kept.count_ones();
-            if count == 0 {
-                continue;
-            }
-            // What is first ends the one before it.
-            let firsts = self.isa.extract(firsts, kept);
-            if slot > start {
-                self.append(slot - 1, [firsts]);
-            } else {
-                self.append(slot, [firsts >> 1]);
-            }
-            let isa = self.isa;
-            let packed = words[1..].iter().map(|&word| isa.extract(word, kept));
-            self.append(slot, core::iter::once(0).chain(packed));
-            slot += count as usize;
-        }
-        before[info.bins] = slot - start;
-        if slot > start {
-            self.append(slot - 1, [1]);
-        }
-        let mut position = 0;
-        for number in groups {
-            let group = from.group(number);
-            let (bin, shift) = (group.start() / SLOTS, group.start() % SLOTS);
-            let slots = if bin < info.bins { slots_of(info, bin * SLOTS) } else { 0 };
-            let earlier = (self.kept[bin] & slots & ones(shift)).count_ones() as usize;
-            let occupied = group.occupied();
-            let alive = runs.read(position);
-            position += occupied.count_ones() as usize;
-            let occupied = self.isa.deposit(alive, occupied);
-            let group = Group::new(start + before[bin] + earlier, occupied);
-            self.made.words[HEAD + number] = group.0;
-        }
+    fn planes_from(&self, layout: Layout, slot: usize) -> impl Iterator<Item = u64> {
+        let (planes, shift) = (layout.planes(), slot % SLOTS);
+        let here = &self.words[layout.planes_at + slot / SLOTS * planes..];
+        let next = here.get(planes..).unwrap_or(&[]);
+        (1..planes).map(move |plane| {
+            let next = next.get(plane).copied().unwrap_or(0);
+            here[plane] >> shift | (next << 1) << (SLOTS - 1 - shift)
+        })
     }
+}
 
+impl Segment {
     /// Writes bits of the first planes from a slot on, where only zeros are.
     #[inline(always)]
-    fn append(&mut self, slot: usize, planes: impl IntoIterator<Item = u64>) {
-        let stride = self.made_layout.planes();
-        let at = self.made_layout.planes_at + slot / SLOTS * stride;
+    fn or_planes(&mut self, layout: Layout, slot: usize, planes: impl Iterator<Item = u64>) {
+        let stride = layout.planes();
+        let at = layout.planes_at + slot / SLOTS * stride;
         let shift = slot % SLOTS;
-        let (here, next) = self.made.words[at..].split_at_mut(stride);
+        let (here, next) = self.words[at..].split_at_mut(stride);
         let mut next = next.iter_mut();
         for (word, bits) in here.iter_mut().zip(planes) {
             *word |= bits << shift;
@@ -222,31 +260,11 @@ impl<I: Isa> Packing<'_, I> {
     }
 }
 
-/// A bit for every bucket that had an entry.
-struct Bits {
-    words: [u64; BUCKET_WORDS],
-    len: usize,
-}
-
-impl Bits {
-    /// Appends some bits; the others of the word are zero.
-    #[inline(always)]
-    fn push(&mut self, bits: u64, count: u32) {
-        let (word, shift) = (self.len / 64, self.len % 64);
-        self.words[word] |= bits << shift;
-        if let Some(next) = self.words.get_mut(word + 1) {
-            *next |= bits >> 1 >> (63 - shift);
-        }
-        self.len += count as usize;
-    }
-
-    /// 64 bits from a position on.
-    #[inline(always)]
-    fn read(&self, position: usize) -> u64 {
-        let word = |at: usize| self.words.get(at).copied().unwrap_or(0);
-        let (at, shift) = (position / 64, position % 64);
-        word(at) >> shift | (word(at + 1) << 1) << (63 - shift)
-    }
+/// Bits of 64 slots from one on.
+#[inline(always)]
+fn slots_from(bits: &[u64; BINS], slot: usize) -> u64 {
+    let (bin, shift) = (slot / SLOTS % BINS, slot % SLOTS);
+    bits[bin] >> shift | (bits[(bin + 1) % BINS] << 1) << (SLOTS - 1 - shift)
 }
 
 /// A part of a longer addition.
@@ -320,10 +338,10 @@ mod tests {
             let bins = segment.info().bins;
             if bins > 0 {
                 for bins in [bins + 1, bins + 5, entries.len().div_ceil(SLOTS)] {
-                    let again = segment.with_bins(&shape, bins);
+                    let again = segment.with_bins(Scalar, &shape, bins);
                     assert_eq!(again.info().bins, bins);
                     assert_eq!(again.entries(&shape), entries, "{round}: {bins}");
-                    assert_eq!(again.with_bins(&shape, segment.info().bins), segment);
+                    assert_eq!(again.with_bins(Scalar, &shape, segment.info().bins), segment);
                 }
             }
             for oldest in [0, 1, shape.ages / 2, shape.ages - 1, shape.ages] {

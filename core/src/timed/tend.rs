@@ -133,7 +133,7 @@ impl TimedWindow {
         if other_depth != depth {
             return false;
         }
-        let entries = [words, others].map(|words| Segment { words }.info().count());
+        let entries = [words, others].map(|words| Segment { words }.info().count);
         let most = limit(&self.parameters, hash, depth - 1);
         entries.iter().sum::<usize>() * MERGE_BELOW.1 < most * MERGE_BELOW.0
     }
@@ -174,7 +174,7 @@ impl TimedWindow {
                         let now = left.info();
                         left.set_info(Info { blind, ..now });
                         self.segments.replace(hash, left.words);
-                        self.replaced(hash, info.count(), now.count());
+                        self.replaced(hash, info.count, now.count);
                     }
                 }
             },
@@ -198,12 +198,15 @@ impl TimedWindow {
         if info.bins == 0 {
             let made = Segment::with_room(&self.shape, needed, generation, info.blind);
             self.segments.replace(hash, made.words);
-        } else if coarse_for(&self.shape, info.count()) < info.coarse {
+        } else if coarse_for(&self.shape, info.count) < info.coarse {
             self.remake(isa, hash);
         } else {
             let bins = info.bins + 1 + info.bins / 16;
             if bins <= info.most_bins(&self.shape) {
-                let made = segment.with_bins(&self.shape, bins);
+                let made = isa.vectorize(
+                    #[inline(always)]
+                    || segment.with_bins(isa, &self.shape, bins),
+                );
                 self.segments.replace(hash, made.words);
             } else {
                 self.give_up(hash);

@@ -9,6 +9,7 @@ use super::filter::{TimedWindow, part};
 use super::segment::Segment;
 use super::tend::longest_prefix;
 use super::weights::Weights;
+use crate::bits::Scalar;
 
 impl TimedWindow {
     /// Checks every invariant, and says which one is broken.
@@ -19,7 +20,7 @@ impl TimedWindow {
             let (depth, words) = self.segments.get(hash);
             self.validate_segment(hash, depth, &Segment { words })
                 .map_err(|fault| format!("segment of {hash:#x}, depth {depth}: {fault}"))?;
-            items[region_of(hash)] += Segment { words }.info().count() as u64;
+            items[region_of(hash)] += Segment { words }.info().count as u64;
             weighed.weigh_living(hash, depth);
         }
         for (number, region) in self.regions.iter().enumerate() {
@@ -51,11 +52,11 @@ impl TimedWindow {
         let (shape, info) = (&self.shape, segment.info());
         check(segment.words.len() == info.words(shape), "it has as many words as it says")?;
         check(segment.generation() <= self.regions[region_of(hash)].generation, "it is not ahead")?;
-        check(info.bins <= most_bins_for(info.count()), "it is not too roomy")?;
-        check((info.bins == 0) == (info.count() == 0), "it has bins if it has entries")?;
-        check(info.bins == 0 || info.count() <= info.slots(), "its entries fit")?;
+        check(info.bins <= most_bins_for(info.count), "it is not too roomy")?;
+        check((info.bins == 0) == (info.count == 0), "it has bins if it has entries")?;
+        check(info.bins == 0 || info.count <= info.slots(), "its entries fit")?;
         let entries = segment.entries(shape);
-        check(entries.len() == info.count(), "its entries are counted")?;
+        check(entries.len() == info.count, "its entries are counted")?;
         check(is_sorted(&entries), "its entries are sorted")?;
         let most = self.parameters.most_remainder_bits();
         check(info.remainder_bits <= most, "remainders are not too long")?;
@@ -69,8 +70,10 @@ impl TimedWindow {
         if info.bins == 0 {
             return Ok(());
         }
+        // Dealt anew, entries are where they are dealt to anew.
+        let bins = info.bins;
         let again = Segment::of_info(shape, segment.generation(), info, &entries);
-        check(*again.words == *segment.words, "its words follow from its entries")
+        check(segment.with_bins(Scalar, shape, bins) == again, "its words follow from its entries")
     }
 }
 
