@@ -68,6 +68,10 @@ pub trait Isa: Copy {
     /// The bytes whose bits above the lowest one are those of `value`, and all that are zero.
     fn bytes_beginning(self, bytes: &[u8; STRETCH], value: u8) -> u32;
 
+    /// Moves the bytes from `first` on up by one, into `free`, whose content is lost, and puts `value`
+    /// into `first`.
+    fn move_bytes_up(self, bytes: &mut [u8], first: usize, free: usize, value: u8);
+
     /// In bins of 64 slots with so many words each, the highest bits first: moves the slots from
     /// `first` on up by one, into `free`, whose content is lost, and puts `value` into `first`.
     fn move_slots_up(self, bins: &mut [u64], bits: usize, first: usize, free: usize, value: u64);
@@ -283,12 +287,28 @@ mod tests {
         }
     }
 
+    fn moves_bytes(isa: impl Isa) {
+        for round in 0..rounds(4_000) as u64 {
+            let draw = |stream| crate::hash::remix(round, stream);
+            let mut bytes: Vec<u8> = (0..1 + draw(1) % 150).map(|i| draw(i + 10) as u8).collect();
+            let free = draw(2) as usize % bytes.len();
+            let (first, value) = (draw(3) as usize % (free + 1), draw(4) as u8);
+            let mut list = bytes.clone();
+            list.remove(free);
+            list.insert(first, value);
+            isa.move_bytes_up(&mut bytes, first, free, value);
+            assert_eq!(bytes, list, "{round}: {first} {free}");
+        }
+    }
+
     #[test]
     fn slots_move_like_items_of_a_list() {
         moves_slots(Scalar);
+        moves_bytes(Scalar);
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         if let Some(isa) = Avx2::detect() {
             moves_slots(isa);
+            moves_bytes(isa);
         }
     }
 }

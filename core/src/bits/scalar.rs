@@ -117,6 +117,12 @@ impl Isa for Scalar {
     }
 
     #[inline]
+    fn move_bytes_up(self, bytes: &mut [u8], first: usize, free: usize, value: u8) {
+        bytes.copy_within(first..free, first + 1);
+        bytes[first] = value;
+    }
+
+    #[inline]
     fn move_slots_up(self, bins: &mut [u64], bits: usize, first: usize, free: usize, value: u64) {
         shelf::move_up(bins, bits, first, free, value);
     }

@@ -132,6 +132,12 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
+    fn move_bytes_up(self, bytes: &mut [u8], first: usize, free: usize, value: u8) {
+        // SAFETY: `self` exists only if AVX2 was detected.
+        unsafe { shelf::move_bytes_up(bytes, first, free, value) }
+    }
+
+    #[inline(always)]
     fn move_slots_up(self, bins: &mut [u64], bits: usize, first: usize, free: usize, value: u64) {
         if bits < LANES {
             return Scalar.move_slots_up(bins, bits, first, free, value);

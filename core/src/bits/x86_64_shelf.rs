@@ -9,6 +9,49 @@ pub(super) const LANES: usize = 4;
 
 const SLOTS: usize = 64;
 
+/// Bytes of a vector.
+const BYTES: usize = 32;
+
+/// Moves the bytes from `first` on up by one, into `free`, and puts a value into `first`.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn move_bytes_up(bytes: &mut [u8], first: usize, free: usize, value: u8) {
+    assert!(first <= free && free < bytes.len());
+    let all = bytes.len();
+    let at = bytes.as_mut_ptr();
+    let mut end = free;
+    // SAFETY: whatever is read or written is below `free` or `all`, both of which are within the bytes.
+    unsafe {
+        while end - first > BYTES {
+            let moved = load(at.add(end - BYTES).cast());
+            store(at.add(end - BYTES + 1).cast(), moved);
+            end -= BYTES;
+        }
+        if all - first > BYTES {
+            // Those from `end` on stay.
+            let few = _mm256_set1_epi8((end - first) as i8);
+            let moving = _mm256_cmpgt_epi8(few, _mm256_loadu_si256(NUMBERS.as_ptr().cast()));
+            let stays = load(at.add(first + 1).cast());
+            let moved = _mm256_blendv_epi8(stays, load(at.add(first).cast()), moving);
+            store(at.add(first + 1).cast(), moved);
+        } else {
+            bytes.copy_within(first..end, first + 1);
+        }
+    }
+    bytes[first] = value;
+}
+
+/// The numbers of the bytes of a vector.
+static NUMBERS: [u8; BYTES] = {
+    let mut numbers = [0; BYTES];
+    let mut at = 0;
+    while at < BYTES {
+        numbers[at] = at as u8;
+        at += 1;
+    }
+    numbers
+};
+
 /// As [`move_up`](super::shelf::move_up); bins have at least four words.
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -16,16 +59,18 @@ pub(super) fn move_up(bins: &mut [u64], bits: usize, first: usize, free: usize, 
     let (lowest, highest) = (first / SLOTS, free / SLOTS);
     assert!(bits >= LANES && lowest <= highest && (highest + 1) * bits <= bins.len());
     let words = bins.as_mut_ptr();
+    // Of the highest bin what is up to the free slot, of the lowest what is from the first on.
+    let mut changing = u64::MAX >> (SLOTS - 1 - free % SLOTS);
     if lowest < highest {
-        let edge = Mask::of(Edge::of(highest, first, free));
+        let mask = _mm256_set1_epi64x(changing as i64);
         // SAFETY: all bins up to the highest are in the slice; each change reads from its bin and the one
         // before it.
         unsafe {
             change_up(words.add(highest * bits), bits, |at| {
-                let moved = _mm256_slli_epi64::<1>(_mm256_and_si256(load(at), edge.moving));
+                let word = load(at);
                 let comes = _mm256_srli_epi64::<63>(load(at.sub(bits)));
-                let stays = _mm256_and_si256(load(at), edge.staying);
-                _mm256_or_si256(_mm256_or_si256(stays, moved), comes)
+                let moved = _mm256_or_si256(_mm256_slli_epi64::<1>(word), comes);
+                _mm256_or_si256(_mm256_andnot_si256(mask, word), _mm256_and_si256(mask, moved))
             });
             let between = (highest - lowest - 1) * bits;
             if between > 0 {
@@ -35,18 +80,22 @@ pub(super) fn move_up(bins: &mut [u64], bits: usize, first: usize, free: usize, 
                 });
             }
         }
+        changing = u64::MAX;
     }
-    let edge = Mask::of(Edge::of(lowest, first, free));
+    changing &= u64::MAX << (first % SLOTS);
+    let mask = _mm256_set1_epi64x(changing as i64);
+    // But for the first slot, which gets the value.
+    let moving = _mm256_set1_epi64x((changing & (changing - 1)) as i64);
     let place = _mm_cvtsi64_si128((first % SLOTS) as i64);
     // SAFETY: as above, and this reads its own bin only.
     unsafe {
         let bin = words.add(lowest * bits);
         change_up(bin, bits, |at| {
+            let word = load(at);
             let comes = bits_from(value, bits, at.offset_from_unsigned(bin));
-            let moved = _mm256_slli_epi64::<1>(_mm256_and_si256(load(at), edge.moving));
-            let stays = _mm256_and_si256(load(at), edge.staying);
-            let comes = _mm256_sll_epi64(comes, place);
-            _mm256_or_si256(_mm256_or_si256(stays, moved), comes)
+            let moved = _mm256_and_si256(moving, _mm256_slli_epi64::<1>(word));
+            let stays = _mm256_andnot_si256(mask, word);
+            _mm256_or_si256(_mm256_or_si256(stays, moved), _mm256_sll_epi64(comes, place))
         });
     }
 }

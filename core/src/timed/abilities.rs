@@ -95,7 +95,7 @@ impl TimedWindow {
             }
             let place = Place::of(hash, depth, info.groups(&shape));
             let layout = info.layout(&shape);
-            let run = segment.run(isa, layout, place);
+            let run = segment.run(isa, &shape, layout, place);
             let mut matching = None;
             let field = info.field(place.remainder);
             segment.matching(isa, layout, info.mixed, run, field, |slot, value| {

@@ -213,34 +213,28 @@ pub(super) fn coarse_value(shape: &Shape, info: Info, entry: Entry) -> (u32, u64
 /// Where groups begin: every one has an equal part of the free slots behind it.
 #[derive(Debug)]
 pub(super) struct Starts {
-    groups: usize,
-    free: usize,
-    /// Groups that were passed, and slots up to the last of their entries.
-    passed: usize,
-    used: usize,
+    /// Free slots behind every group, and behind how many groups there is one more.
+    each: usize,
+    more: usize,
+    next: usize,
 }
 
 pub(super) fn starts(info: Info, groups: usize) -> Starts {
-    Starts { groups, free: info.slots() - info.count, passed: 0, used: 0 }
+    let free = info.slots() - info.count;
+    Starts { each: free / groups, more: free % groups, next: 0 }
 }
 
 impl Starts {
     /// The first slot of the next group.
     #[inline(always)]
     pub(super) fn next(&self) -> usize {
-        self.used + self.given(self.passed) - self.given(self.passed.saturating_sub(1))
+        self.next
     }
 
     /// Its entries end before this slot.
     #[inline(always)]
     pub(super) fn pass(&mut self, end: usize) {
-        self.used = end;
-        self.passed += 1;
-    }
-
-    /// Free slots behind the first groups.
-    #[inline(always)]
-    fn given(&self, groups: usize) -> usize {
-        self.free * groups / self.groups
+        self.next = end + self.each + usize::from(self.more > 0);
+        self.more = self.more.saturating_sub(1);
     }
 }

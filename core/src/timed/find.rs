@@ -39,17 +39,45 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         if info.bins == 0 {
             return None;
         }
+        if info.is_plain() {
+            let (info, layout) = info.plain(shape);
+            return self.find_with(isa, shape, info, layout, hash, depth);
+        }
+        self.find_apart(isa, shape, hash, depth)
+    }
+
+    /// The same in one that is not plain.
+    #[inline(never)]
+    fn find_apart<I: Isa>(&self, isa: I, shape: &Shape, hash: u64, depth: u32) -> Option<u32> {
+        isa.vectorize(
+            #[inline(always)]
+            || {
+                let info = self.info();
+                self.find_with(isa, shape, info, info.layout(shape), hash, depth)
+            },
+        )
+    }
+
+    #[inline(always)]
+    fn find_with<I: Isa>(
+        &self,
+        isa: I,
+        shape: &Shape,
+        info: Info,
+        layout: Layout,
+        hash: u64,
+        depth: u32,
+    ) -> Option<u32> {
         let place = Place::of(hash, depth, info.groups(shape));
         if !self.group(place.group).has(place.bucket) {
             return None;
         }
-        let layout = info.layout(shape);
-        let run = self.run(isa, layout, place);
+        let run = self.run(isa, shape, layout, place);
         let field = info.field(place.remainder);
         // Nearly always no byte is the wanted one.
-        if let Some(bytes) = self.single_stretch(layout, info.mixed, run) {
+        if let Some(bytes) = self.single_stretch(layout, run) {
             let wanted = layout.byte(field << layout.beside_bits, 0);
-            if isa.bytes_equal(bytes, wanted) & run.stretch(run.first) == 0 {
+            if bytes_matching(isa, info.mixed, bytes, wanted) & run.stretch(run.first) == 0 {
                 return None;
             }
         }
@@ -73,10 +101,10 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
     }
 
     /// The first row from the first slot of a run on, if that is all that can tell its entries from
-    /// others at first sight: hardly any run is longer, and entries are of one length when nothing grows.
+    /// others at first sight: hardly any run is longer.
     #[inline(always)]
-    fn single_stretch(&self, layout: Layout, mixed: bool, run: Run) -> Option<&[u8; STRETCH]> {
-        if mixed || layout.rows == 0 || run.end - run.first > STRETCH {
+    fn single_stretch(&self, layout: Layout, run: Run) -> Option<&[u8; STRETCH]> {
+        if layout.rows == 0 || run.end - run.first > STRETCH {
             return None;
         }
         bytes(&self.words)[layout.row_at(0) + run.first..].first_chunk()
@@ -84,7 +112,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
 
     /// The slots of the bucket of a place.
     #[inline(always)]
-    pub(super) fn run<I: Isa>(&self, isa: I, layout: Layout, place: Place) -> Run {
+    pub(super) fn run<I: Isa>(&self, isa: I, shape: &Shape, layout: Layout, place: Place) -> Run {
         let group = self.group(place.group);
         let (start, rank) = (group.start(), group.rank(place.bucket));
         let has = group.has(place.bucket);
@@ -97,19 +125,17 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
             let end = if has { start + rest.trailing_zeros() as usize + 1 } else { first };
             return Run { first, end };
         }
-        self.far_run(isa, layout, start, rank, has)
+        self.far_run(isa, shape, place)
     }
 
-    /// The same if it is not among the first slots of the group.
+    /// The same if it is not among the first slots of the group; it finds out anew what is in registers
+    /// elsewhere.
     #[cold]
-    fn far_run<I: Isa>(
-        &self,
-        isa: I,
-        layout: Layout,
-        start: usize,
-        rank: u32,
-        has: bool,
-    ) -> Run {
+    #[inline(never)]
+    fn far_run<I: Isa>(&self, isa: I, shape: &Shape, place: Place) -> Run {
+        let (layout, group) = (self.info().layout(shape), self.group(place.group));
+        let (start, rank) = (group.start(), group.rank(place.bucket));
+        let has = group.has(place.bucket);
         let after = |slot: usize, ends: u32| match ends {
             0 => slot,
             ends => self.nth_end(isa, layout, slot, ends - 1) + 1,
@@ -152,10 +178,10 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         run: Run,
         field: u64,
     ) -> Compared {
-        if let Some(bytes) = self.single_stretch(layout, mixed, run) {
+        if let Some(bytes) = self.single_stretch(layout, run) {
             let wanted = layout.byte(field << layout.beside_bits, 0);
             let slots = run.stretch(run.first);
-            if isa.bytes_equal(bytes, wanted) & slots == 0 {
+            if bytes_matching(isa, mixed, bytes, wanted) & slots == 0 {
                 let less = (isa.bytes_below(bytes, wanted) & slots).count_ones() as usize;
                 return Compared { less, ..Compared::default() };
             }
@@ -231,11 +257,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
             if layout.rows > 0 {
                 let bytes = self.stretch(layout, first);
                 let wanted = layout.byte(field << layout.beside_bits, 0);
-                open &= if mixed {
-                    isa.bytes_beginning(&bytes, wanted)
-                } else {
-                    isa.bytes_equal(&bytes, wanted)
-                };
+                open &= bytes_matching(isa, mixed, &bytes, wanted);
             }
             // Of those that do not match, hardly any is left.
             while open != 0 {
@@ -294,6 +316,13 @@ impl Run {
     fn stretch(self, first: usize) -> u32 {
         ones((self.end - first).min(STRETCH)) as u32
     }
+}
+
+/// The bytes of the first row of entries that may match a field with this byte there: all that are equal,
+/// and in a mixed segment what may be the begin of a shorter one.
+#[inline(always)]
+fn bytes_matching<I: Isa>(isa: I, mixed: bool, bytes: &[u8; STRETCH], wanted: u8) -> u32 {
+    if mixed { isa.bytes_beginning(bytes, wanted) } else { isa.bytes_equal(bytes, wanted) }
 }
 
 /// 64 copies of the lowest bit.

@@ -197,14 +197,32 @@ impl Info {
         HEAD + self.groups(shape)
     }
 
+    /// Whether all fields have one length and one whole byte, and there are as many groups as can be: so it
+    /// is wherever nothing grows.
+    #[inline(always)]
+    pub(super) fn is_plain(self) -> bool {
+        !self.mixed && self.coarse == 0 && self.remainder_bits / u8::BITS == 1
+    }
+
+    /// The same numbers, of which a compiler knows what [`Info::is_plain`] says, and their layout.
+    #[inline(always)]
+    pub(super) fn plain(self, shape: &Shape) -> (Self, Layout) {
+        let info = Self { mixed: false, coarse: 0, ..self };
+        (info, info.layout_with(shape, 1))
+    }
+
     /// Where the parts of the slots are.
     #[inline(always)]
     pub(super) fn layout(self, shape: &Shape) -> Layout {
-        let (rows, left) = (self.field_bits() / u8::BITS, self.field_bits() % u8::BITS);
-        let (rows_at, rows) = (self.bins_at(shape), rows as usize);
+        self.layout_with(shape, (self.field_bits() / u8::BITS) as usize)
+    }
+
+    #[inline(always)]
+    fn layout_with(self, shape: &Shape, rows: usize) -> Layout {
+        let (rows_at, left) = (self.bins_at(shape), self.field_bits() as usize - rows * 8);
         let planes_at = rows_at + rows * self.slots() / size_of::<u64>();
         let (beside_bits, tag_bits) = (shape.beside_bits() as usize, shape.tag_bits as usize);
-        let low_bits = left as usize + beside_bits;
+        let low_bits = left + beside_bits;
         Layout { rows_at, rows, slots: self.slots(), planes_at, low_bits, beside_bits, tag_bits }
     }
 

@@ -10,7 +10,7 @@ use core::ops::DerefMut;
 use super::entry::{Place, ones};
 use super::find::Run;
 use super::segment::{Group, HEAD, Info, Layout, SLOTS, Segment, Shape};
-use crate::bits::Isa;
+use crate::bits::{Isa, bytes_mut};
 
 /// What became of an insertion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,9 +51,49 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         repeat: Repeat,
     ) -> Outcome {
         let info = self.info();
+        if info.is_plain() {
+            let (info, layout) = info.plain(shape);
+            return self.insert_with(isa, shape, info, layout, hash, depth, tag, repeat);
+        }
+        self.insert_apart(isa, shape, hash, depth, tag, repeat)
+    }
+
+    /// The same into one that is not plain.
+    #[inline(never)]
+    fn insert_apart<I: Isa>(
+        &mut self,
+        isa: I,
+        shape: &Shape,
+        hash: u64,
+        depth: u32,
+        tag: u32,
+        repeat: Repeat,
+    ) -> Outcome {
+        isa.vectorize(
+            #[inline(always)]
+            || {
+                let info = self.info();
+                let layout = info.layout(shape);
+                self.insert_with(isa, shape, info, layout, hash, depth, tag, repeat)
+            },
+        )
+    }
+
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments, reason = "what is known of the segment, at its only caller")]
+    fn insert_with<I: Isa>(
+        &mut self,
+        isa: I,
+        shape: &Shape,
+        info: Info,
+        layout: Layout,
+        hash: u64,
+        depth: u32,
+        tag: u32,
+        repeat: Repeat,
+    ) -> Outcome {
         let place = Place::of(hash, depth, info.groups(shape));
-        let layout = info.layout(shape);
-        let run = self.run(isa, layout, place);
+        let run = self.run(isa, shape, layout, place);
         let field = info.field(place.remainder);
         let compared = self.compare(isa, shape, layout, info.mixed, run, field);
         if let Some(slot) = compared.equal {
@@ -119,9 +159,11 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         self.words[1] += Info::ONE;
         // The last of the run ends it.
         let last = slot == run.end;
-        if last && run.first < run.end {
-            self.flip_end(layout, slot - 1);
-        }
+        let ended = last & (run.first < run.end);
+        // Whether it is cannot be guessed, so nobody asks.
+        let before = slot.saturating_sub(1);
+        let ends = layout.planes_at + before / SLOTS * layout.planes();
+        self.words[ends] ^= u64::from(ended) << (before % SLOTS);
         let next = self.start(shape, info, place.group + 1);
         if slot < next && !self.is_end(layout, next - 1) {
             self.move_up(isa, layout, slot, next - 1, last, value);
@@ -185,17 +227,12 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         if run.end - run.first == 1 {
             self.words[HEAD + place.group] &= !Group::bit(place.bucket);
         } else if slot + 1 == run.end {
-            self.flip_end(layout, slot - 1);
+            let ends = layout.planes_at + (slot - 1) / SLOTS * layout.planes();
+            self.words[ends] |= 1 << ((slot - 1) % SLOTS);
         }
         let next = self.start(shape, info, place.group + 1);
         self.move_down(isa, layout, slot, next - 1, false, 0);
         self.set_info(Info { count: info.count - 1, ..info });
-    }
-
-    /// Makes a slot an end that was none, or none that was one.
-    #[inline(always)]
-    fn flip_end(&mut self, layout: Layout, slot: usize) {
-        self.words[layout.planes_at + slot / SLOTS * layout.planes()] ^= 1 << (slot % SLOTS);
     }
 
     /// Moves the slots from `first` on up by one, into `free`, whose content is lost, and puts a value
@@ -211,9 +248,8 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         value: u64,
     ) {
         for number in 0..layout.rows {
-            let row = self.row_mut(layout, number);
-            row.copy_within(first..free, first + 1);
-            row[first] = layout.byte(value, number);
+            let from_row = &mut bytes_mut(&mut self.words)[layout.row_at(number)..];
+            isa.move_bytes_up(from_row, first, free, layout.byte(value, number));
         }
         let low = low_part(layout, last, value);
         isa.move_slots_up(self.planes_mut(layout), layout.planes(), first, free, low);

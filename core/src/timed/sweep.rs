@@ -88,7 +88,9 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         let mut dealing = Dealing { isa, from: self, layout, made, made_layout };
         let stretches = dealing.stretches(shape, kept);
         for row in 0..layout.rows {
-            stretches.iter().for_each(|stretch| dealing.pack_row(row, stretch));
+            for stretch in &stretches {
+                dealing.pack_row(row, stretch);
+            }
         }
         dealing.pack_planes(&stretches);
         dealing.made
@@ -102,9 +104,9 @@ fn is_roomy_enough(info: Info) -> bool {
         || info.bins <= bins_for(info.count)
 }
 
-/// Bins for what a sweep left: with room for half a generation, since others come too.
+/// Bins for what a sweep left: with room for most of a generation, since others come too.
 fn bins_after_sweep(count: usize) -> usize {
-    (count + count / 16).div_ceil(SLOTS)
+    (count + count / 10).div_ceil(SLOTS)
 }
 
 /// At most 64 entries of a group.
@@ -184,6 +186,36 @@ impl<I: Isa, W: Deref<Target = [u64]>> Dealing<'_, I, W> {
         }
     }
 
+    /// Packs the planes of 64 slots from one on, with these ends, to where only zeros are.
+    #[inline(always)]
+    fn pack_bin(&mut self, from: usize, kept: u64, to: usize, ends: u64) {
+        let stride = self.layout.planes();
+        let source = &self.from.words[self.layout.planes_at + from / SLOTS * stride..];
+        let (here, behind) = source.split_at(stride);
+        // Behind the last bin there is none, and nothing of it is kept.
+        let next = behind.get(..stride).unwrap_or(here);
+        let target = &mut self.made.words[self.made_layout.planes_at + to / SLOTS * stride..];
+        let (low, behind) = target.split_at_mut(stride);
+        let (shift, to_shift) = (from % SLOTS, to % SLOTS);
+        let bits = |plane: usize| {
+            let slots = here[plane] >> shift | (next[plane] << 1) << (SLOTS - 1 - shift);
+            self.isa.extract(slots, kept)
+        };
+        low[0] |= ends << to_shift;
+        if let Some(high) = behind.get_mut(..stride) {
+            high[0] |= ends >> 1 >> (SLOTS - 1 - to_shift);
+            for plane in 1..stride {
+                let bits = bits(plane);
+                low[plane] |= bits << to_shift;
+                high[plane] |= bits >> 1 >> (SLOTS - 1 - to_shift);
+            }
+        } else {
+            for plane in 1..stride {
+                low[plane] |= bits(plane) << to_shift;
+            }
+        }
+    }
+
     /// Packs planes, and says which buckets have somebody.
     #[inline(always)]
     fn pack_planes(&mut self, stretches: &[Stretch]) {
@@ -208,17 +240,14 @@ impl<I: Isa, W: Deref<Target = [u64]>> Dealing<'_, I, W> {
                 }
                 // What is first ends the one before it.
                 let firsts = isa.extract(firsts, kept);
-                if to > first.to {
-                    self.made.or_planes(self.made_layout, to - 1, [firsts & 1].into_iter());
+                if to > first.to && firsts & 1 != 0 {
+                    self.made.set_end(self.made_layout, to - 1);
                 }
-                let planes = self.from.planes_from(self.layout, from);
-                let packed = planes.map(|plane| isa.extract(plane, kept));
-                let packed = core::iter::once(firsts >> 1).chain(packed);
-                self.made.or_planes(self.made_layout, to, packed);
+                self.pack_bin(from, kept, to, firsts >> 1);
                 end = to + kept.count_ones() as usize;
             }
             if end > first.to {
-                self.made.or_planes(self.made_layout, end - 1, [1].into_iter());
+                self.made.set_end(self.made_layout, end - 1);
             }
             let before = self.from.group(first.group).occupied();
             let occupied = isa.deposit(alive, before);
@@ -227,36 +256,9 @@ impl<I: Isa, W: Deref<Target = [u64]>> Dealing<'_, I, W> {
     }
 }
 
-impl<W: Deref<Target = [u64]>> Segment<W> {
-    /// The planes but the ends, 64 slots of each from one on.
-    #[inline(always)]
-    fn planes_from(&self, layout: Layout, slot: usize) -> impl Iterator<Item = u64> {
-        let (planes, shift) = (layout.planes(), slot % SLOTS);
-        let here = &self.words[layout.planes_at + slot / SLOTS * planes..];
-        let next = here.get(planes..).unwrap_or(&[]);
-        (1..planes).map(move |plane| {
-            let next = next.get(plane).copied().unwrap_or(0);
-            here[plane] >> shift | (next << 1) << (SLOTS - 1 - shift)
-        })
-    }
-}
-
 impl Segment {
-    /// Writes bits of the first planes from a slot on, where only zeros are.
-    #[inline(always)]
-    fn or_planes(&mut self, layout: Layout, slot: usize, planes: impl Iterator<Item = u64>) {
-        let stride = layout.planes();
-        let at = layout.planes_at + slot / SLOTS * stride;
-        let shift = slot % SLOTS;
-        let (here, next) = self.words[at..].split_at_mut(stride);
-        let mut next = next.iter_mut();
-        for (word, bits) in here.iter_mut().zip(planes) {
-            *word |= bits << shift;
-            // What is left goes to the next bin, if there is one: the last has room.
-            if let Some(next) = next.next() {
-                *next |= bits >> 1 >> (SLOTS - 1 - shift);
-            }
-        }
+    fn set_end(&mut self, layout: Layout, slot: usize) {
+        self.words[layout.planes_at + slot / SLOTS * layout.planes()] |= 1 << (slot % SLOTS);
     }
 }
 
