@@ -33,13 +33,17 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         let layout = info.layout(shape);
         let mut values = [0; SLOTS];
         let mut bin_of_values = usize::MAX;
-        self.each_slot(shape, |bucket, slot| {
-            if slot / SLOTS != bin_of_values {
-                bin_of_values = slot / SLOTS;
-                values = self.slot_values(layout, bin_of_values);
-            }
-            entries.push(fine(shape, info, bucket, values[slot % SLOTS]));
-        });
+        self.each_slot(
+            shape,
+            #[inline(always)]
+            |bucket, slot| {
+                if slot / SLOTS != bin_of_values {
+                    bin_of_values = slot / SLOTS;
+                    values = self.slot_values(layout, bin_of_values);
+                }
+                entries.push(fine(shape, info, bucket, values[slot % SLOTS]));
+            },
+        );
         entries
     }
 

@@ -3,7 +3,7 @@
 use core::ops::Deref;
 
 use super::entry::{Place, ones};
-use super::segment::{HEAD, Info, Layout, SLOTS, Segment, Shape};
+use super::segment::{HEAD, Info, Layout, ROW_PART_BITS, SLOTS, Segment, Shape};
 use crate::bits::{Isa, STRETCH, bytes};
 
 /// The slots of a bucket. If it has none, `first` is where its first would be.
@@ -299,16 +299,24 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
     /// Asks for the memory that an operation on this hash will look at.
     #[inline(always)]
     pub(super) fn prefetch(&self, shape: &Shape, hash: u64, depth: u32) {
-        // As if it were not coarse, and entries spread evenly.
-        let place = Place::of(hash, depth, shape.groups);
+        // As if it were plain, and entries spread evenly: the slot is as far as the hash.
+        let far = (hash << depth) >> 32;
+        let part = |of: usize| ((of as u64 * far) >> 32) as usize;
+        let slots_at = HEAD + shape.groups;
+        let slots = self.words.len().saturating_sub(slots_at);
+        let rows = (slots * shape.row_part) >> ROW_PART_BITS;
+        let planes_at = slots_at + rows + part(slots - rows);
         crate::bits::prefetch(&self.words, 0);
-        crate::bits::prefetch(&self.words, HEAD + place.group);
-        let bins = self.words.len().saturating_sub(HEAD + shape.groups);
-        let at = self.words.len() - bins + bins * place.group / shape.groups;
-        crate::bits::prefetch(&self.words, at);
-        crate::bits::prefetch(&self.words, at + 8);
+        crate::bits::prefetch(&self.words, HEAD + part(shape.groups));
+        crate::bits::prefetch(&self.words, slots_at + part(rows));
+        // The entries may be some slots earlier or later.
+        crate::bits::prefetch(&self.words, planes_at.saturating_sub(NEAR));
+        crate::bits::prefetch(&self.words, planes_at + NEAR);
     }
 }
+
+/// Words on either side of where entries are expected.
+const NEAR: usize = 4;
 
 impl Run {
     /// Its slots from one of them on, as many as are looked at together.

@@ -50,8 +50,8 @@ const MOST_GENERATIONS: u32 = 255;
 const MOST_REMAINDER_BITS: u32 = 31;
 const MOST_GROUPS: u32 = 64;
 
-/// Entries of segments that are planned. In smaller ones headers cost more, in larger ones an insertion
-/// moves more.
+/// Entries of segments that are planned. In smaller ones headers cost more, in larger ones a sweep, which one
+/// insertion has to wait for.
 const ENTRIES: core::ops::RangeInclusive<u32> = 500..=900;
 
 /// The population that a hint stands for has at most 2^15 segments.
@@ -252,8 +252,8 @@ impl Blueprint for TimedWindowParameters {
     fn lines_touched(&self) -> f64 {
         let shape = self.shape();
         let info = Info { remainder_bits: self.remainder_bits, ..Info::default() };
-        // Table, group, the bin, and those that move: a quarter of a segment.
-        let moved = f64::from(self.entries) / 4.0 / 64.0 * info.stride(&shape) as f64 / 8.0;
+        // Table, group, and half a group that moves: it lies in one bin or in two.
+        let moved = 1.5 * info.stride(&shape) as f64 / 8.0;
         3.0 + moved
     }
 

@@ -66,13 +66,19 @@ pub(super) struct Shape {
     pub(super) remainder_bits: u32,
     /// Segments that are less deep have longer remainders instead.
     pub(super) floor_depth: u32,
+    /// The part of the slots of a plain segment that is its row, in units of 2^-[`ROW_PART_BITS`].
+    pub(super) row_part: usize,
 }
+
+/// See [`Shape::row_part`].
+pub(super) const ROW_PART_BITS: u32 = 16;
 
 impl Shape {
     pub(super) fn new(groups: u32, ticks: Ticks, remainder_bits: u32, floor_depth: u32) -> Self {
         let (tag_bits, ages) = (ticks.tag_bits(), ticks.ages());
         let (groups, payload_bits) = (groups as usize, 0);
-        Self { groups, tag_bits, payload_bits, ages, remainder_bits, floor_depth }
+        let row_part = (8 << ROW_PART_BITS) / (1 + remainder_bits + tag_bits).max(8) as usize;
+        Self { groups, tag_bits, payload_bits, ages, remainder_bits, floor_depth, row_part }
     }
 
     /// Bits of a slot that are not its field: the payload, and the tag below it.
