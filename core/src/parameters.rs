@@ -184,171 +184,62 @@ pub trait Value: PartialOrd + Sized {
     fn read(from: &mut Reader<'_>, name: &'static str) -> Result<Self, Error>;
 }
 
-macro_rules! numbers {
-    ($($number:ident)+) => {$(
-        impl Value for $number {
+/// For each: how it is stored, its text, what messages say, how it is written and how it is read.
+macro_rules! values {
+    ($($(@[$($generic:tt)*])? $value:ty: $kind:expr, |$it:ident| $text:expr, $found:expr,
+        |$out:ident| $write:expr, |$from:ident, $name:ident| $read:expr;)+) => {$(
+        impl$(<$($generic)*>)? Value for $value {
             fn kind() -> String {
-                concat!("`", stringify!($number), "`").to_owned()
+                $kind
             }
 
             fn text(&self) -> String {
-                self.to_string()
+                let $it = self;
+                $text
             }
 
             fn found(&self) -> u64 {
-                (*self).into()
+                let $it = self;
+                $found
             }
 
-            fn write(&self, out: &mut Writer) {
-                out.$number(*self);
+            fn write(&self, $out: &mut Writer) {
+                let $it = self;
+                $write
             }
 
-            fn read(from: &mut Reader<'_>, name: &'static str) -> Result<Self, Error> {
-                from.$number(name)
+            fn read($from: &mut Reader<'_>, $name: &'static str) -> Result<Self, Error> {
+                $read
             }
         }
     )+};
 }
 
-numbers!(u8 u32 u64);
-
-impl Value for usize {
-    fn kind() -> String {
-        u64::kind()
-    }
-
-    fn text(&self) -> String {
-        self.to_string()
-    }
-
-    fn found(&self) -> u64 {
-        *self as u64
-    }
-
-    fn write(&self, out: &mut Writer) {
-        out.u64(*self as u64);
-    }
-
-    fn read(from: &mut Reader<'_>, name: &'static str) -> Result<Self, Error> {
-        Ok(size(from.u64(name)?))
-    }
-}
-
-impl Value for bool {
-    fn kind() -> String {
-        u8::kind()
-    }
-
-    fn text(&self) -> String {
-        self.to_string()
-    }
-
-    fn found(&self) -> u64 {
-        (*self).into()
-    }
-
-    fn write(&self, out: &mut Writer) {
-        out.u8((*self).into());
-    }
-
-    fn read(from: &mut Reader<'_>, name: &'static str) -> Result<Self, Error> {
-        match from.u8(name)? {
+values! {
+    u8: "`u8`".to_owned(), |it| it.to_string(), (*it).into(),
+        |out| out.u8(*it), |from, name| from.u8(name);
+    u32: "`u32`".to_owned(), |it| it.to_string(), (*it).into(),
+        |out| out.u32(*it), |from, name| from.u32(name);
+    u64: "`u64`".to_owned(), |it| it.to_string(), *it,
+        |out| out.u64(*it), |from, name| from.u64(name);
+    usize: u64::kind(), |it| it.to_string(), *it as u64,
+        |out| out.u64(*it as u64), |from, name| Ok(size(from.u64(name)?));
+    bool: u8::kind(), |it| it.to_string(), (*it).into(),
+        |out| out.u8((*it).into()), |from, name| match from.u8(name)? {
             found @ 2.. => {
                 Err(Error::Field { field: name, found: found.into(), expected: "0 or 1" })
             }
             found => Ok(found == 1),
-        }
-    }
-}
-
-impl Value for Span {
-    fn kind() -> String {
-        u64::kind()
-    }
-
-    fn text(&self) -> String {
-        self.to_string()
-    }
-
-    fn found(&self) -> u64 {
-        self.millis()
-    }
-
-    fn write(&self, out: &mut Writer) {
-        out.u64(self.millis());
-    }
-
-    fn read(from: &mut Reader<'_>, name: &'static str) -> Result<Self, Error> {
-        Ok(Span::from_millis(from.u64(name)?))
-    }
-}
-
-/// A chance.
-impl Value for f64 {
-    fn kind() -> String {
-        "`f64`".to_owned()
-    }
-
-    fn text(&self) -> String {
-        format!("{self:.4}")
-    }
-
-    fn found(&self) -> u64 {
-        self.to_bits()
-    }
-
-    fn write(&self, out: &mut Writer) {
-        out.f64(*self);
-    }
-
-    fn read(from: &mut Reader<'_>, name: &'static str) -> Result<Self, Error> {
-        from.f64(name)
-    }
-}
-
-impl Value for ErrorRate {
-    fn kind() -> String {
-        f64::kind()
-    }
-
-    fn text(&self) -> String {
-        self.to_string()
-    }
-
-    fn found(&self) -> u64 {
-        self.get().to_bits()
-    }
-
-    fn write(&self, out: &mut Writer) {
-        out.f64(self.get());
-    }
-
-    fn read(from: &mut Reader<'_>, name: &'static str) -> Result<Self, Error> {
-        ErrorRate::new(from.f64(name)?)
-    }
-}
-
-/// A number for each of several.
-impl<const N: usize> Value for [u8; N] {
-    fn kind() -> String {
-        format!("{N} x `u8`")
-    }
-
-    fn text(&self) -> String {
-        self.map(|number| number.to_string()).join(" ")
-    }
-
-    fn found(&self) -> u64 {
-        u64::from(self[0])
-    }
-
-    fn write(&self, out: &mut Writer) {
-        out.bytes(self);
-    }
-
-    fn read(from: &mut Reader<'_>, name: &'static str) -> Result<Self, Error> {
-        from.array(name)
-    }
+        };
+    Span: u64::kind(), |it| it.to_string(), it.millis(),
+        |out| out.u64(it.millis()), |from, name| Ok(Span::from_millis(from.u64(name)?));
+    f64: "`f64`".to_owned(), |it| format!("{it:.4}"), it.to_bits(),
+        |out| out.f64(*it), |from, name| from.f64(name);
+    ErrorRate: f64::kind(), |it| it.to_string(), it.get().to_bits(),
+        |out| out.f64(it.get()), |from, name| ErrorRate::new(from.f64(name)?);
+    @[const N: usize] [u8; N]: format!("{N} x `u8`"),
+        |it| it.map(|number| number.to_string()).join(" "), u64::from(it[0]),
+        |out| out.bytes(it), |from, name| from.array(name);
 }
 
 #[cfg(test)]

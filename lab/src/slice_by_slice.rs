@@ -2,8 +2,8 @@
 //! bits and answers, only elsewhere in memory. What it is slower by is what interleaving is worth.
 
 use lately::raw::{Blueprint, Structure};
+use lately::sliding::AgePartitionedParameters;
 use lately::sliding::slices::Probe;
-use lately::sliding::{AgePartitioned, AgePartitionedParameters};
 use lately::{Hashing, Promise, Seed, Time};
 
 use crate::contender::{Profile, Rival, Subject};
