@@ -166,9 +166,9 @@ impl Stored {
     }
 }
 
-/// Sightings that one command may push out of a window one by one: a millisecond of work, or two where
-/// each has to be fetched from a large memory.
-const MOST_DISPLACED: u64 = 2_000;
+/// Sightings that one command may push out of a window one by one: half a millisecond of work, or one and
+/// a half where each has to be fetched from a large memory.
+const MOST_DISPLACED: u64 = 1_000;
 
 const DOES_NOT_COUNT: Refusal =
     Refusal::coded("ERR this filter does not count; reserve one with COUNTING");
