@@ -209,22 +209,17 @@ fn half<I: Isa>(
             buckets &= u64::MAX << HALF;
         }
         let (mut occupied, mut last, mut to) = (0, 0, start);
-        // As many fields as a word holds, so that they are read and written at once.
+        // As many fields as a word holds, so that they are written at once.
         let (mut fields, mut held) = (0, 0);
-        let (mut coming, mut ends, mut known) = (0, 0, 0);
         for slot in source {
-            if known == 0 {
-                (coming, ends, known) = (segment.fields(width, slot), segment.ends(slot), 64 / width);
-            }
             let entry = Place {
                 block: parent as u32,
                 bucket: buckets.trailing_zeros(),
-                field: coming >> (64 - width),
+                field: segment.field(width, slot),
             };
-            if ends & 1 != 0 {
+            if segment.ends_at(slot) {
                 buckets &= buckets - 1;
             }
-            (coming, ends, known) = (coming << width, ends >> 1, known - 1);
             if entry.field == used_up(width) {
                 everywhere.push(entry);
                 continue;

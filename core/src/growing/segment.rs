@@ -126,15 +126,9 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         self.fields(width, slot) >> (64 - width)
     }
 
-    /// The marks of a slot and those after it: whether its entry is the last of its bucket.
-    #[inline(always)]
-    pub(super) fn ends(&self, slot: usize) -> u64 {
-        read_bits(&self.words, SLOTS * HEAD + slot, 64)
-    }
-
     /// The fields of a slot and those after it, from the highest bit down.
     #[inline(always)]
-    pub(super) fn fields(&self, width: usize, slot: usize) -> u64 {
+    fn fields(&self, width: usize, slot: usize) -> u64 {
         read_bits_down(&self.words, width * slot)
     }
 
@@ -238,7 +232,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
     #[inline(always)]
     fn near_run<I: Isa>(&self, isa: I, block: Block, nth: u32) -> (usize, u64) {
         // Bits beyond the last slot are found only after all ends of the block.
-        let ends = self.ends(block.start());
+        let ends = read_bits(&self.words, SLOTS * HEAD + block.start(), 64);
         let start = isa.deposit(1 << nth, ends << 1 | 1);
         if start == 0 {
             return (SLOTS, 0);
