@@ -1,0 +1,296 @@
+//! How often each key came.
+
+use lately::raw::{Counting, Filter};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
+
+use crate::answers;
+use crate::column::{self, Column};
+use crate::error::{raised, unsupported};
+use crate::held::Held;
+use crate::key;
+use crate::moment::When;
+use crate::plan::Plan;
+use crate::window::{opened, refuse_nulls};
+use crate::wish::{Windows, Wish};
+
+/// Counts keys: ever, or among the last n. No count is too low, unless the plan says so.
+///
+/// >>> import lately
+/// >>> words = lately.Counter()
+/// >>> words.add("to"), words.add("be"), words.add("to")
+/// (1, 1, 2)
+/// >>> words["to"], words["or"]
+/// (2, 0)
+#[pyclass(frozen, module = "lately")]
+pub struct Counter(Held);
+
+impl Counter {
+    /// Of a filter that counts; an exception if it does not.
+    pub fn of(py: Python<'_>, held: Held) -> PyResult<Self> {
+        if held.look(py, |filter| filter.counting().is_some()) {
+            return Ok(Self(held));
+        }
+        Err(unsupported("this filter says whether, not how often; make a Counter"))
+    }
+
+    fn hash(&self, key: &Bound<'_, PyAny>) -> PyResult<u64> {
+        key::hash(key, &self.0.hashing)
+    }
+}
+
+fn counting(filter: &dyn Filter) -> &dyn Counting {
+    filter.counting().expect("only what counts is a counter")
+}
+
+fn as_counting(filter: &mut dyn Filter) -> &mut dyn Counting {
+    filter.as_counting().expect("only what counts is a counter")
+}
+
+#[pymethods]
+impl Counter {
+    #[new]
+    #[pyo3(
+        signature = (**wishes),
+        text_signature = "(*, last=None, within=None, error=0.001, memory=None, slack=None, \
+                          expected=None, alphabet=None, removing=False, structure=None, seed=None, \
+                          keyed=None, max_ahead=None)"
+    )]
+    fn new(py: Python<'_>, wishes: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let mut wish = Wish::of(wishes, Windows::Any)?;
+        wish.goal.counting = true;
+        Self::of(py, Held::new(wish.build()?, wish.max_ahead))
+    }
+
+    /// The counter in a snapshot: also one that lately.open takes for a Window, if it counts besides.
+    #[staticmethod]
+    #[pyo3(signature = (snapshot, max_ahead = None))]
+    fn open(
+        py: Python<'_>,
+        snapshot: &Bound<'_, PyAny>,
+        max_ahead: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        Self::of(py, opened(py, snapshot, max_ahead)?)
+    }
+
+    /// Records sightings, and says how often the key has now been seen.
+    #[pyo3(signature = (key, times = 1, now = None))]
+    fn add(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        times: u64,
+        now: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<u64> {
+        let hash = self.hash(key)?;
+        let now = self.0.moment(now)?;
+        self.0.change(py, now, |filter| as_counting(filter).add_hash(hash, times, now))
+    }
+
+    /// Records a sighting of each of many keys, and says how often each had been seen by then: a list, or a
+    /// column as add_all of a Window takes them. Rows without a key are refused, unless nulls="skip": then
+    /// they count 0.
+    ///
+    /// >>> import lately
+    /// >>> lately.Counter().add_all(["a", "b", "a"])
+    /// [1, 1, 2]
+    #[pyo3(signature = (keys, now = None, nulls = "error"))]
+    fn add_all<'py>(
+        &self,
+        keys: &Bound<'py, PyAny>,
+        now: Option<&Bound<'py, PyAny>>,
+        nulls: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.batch(keys, now, nulls, |filter, hashes, now, answers| {
+            for (hash, answer) in hashes.iter().zip(answers) {
+                *answer = as_counting(filter).add_hash(*hash, 1, now);
+            }
+        })
+    }
+
+    /// How often the key was seen.
+    #[pyo3(signature = (key, now = None))]
+    fn count(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        now: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<u64> {
+        let hash = self.hash(key)?;
+        let now = self.0.moment(now)?;
+        Ok(self.0.look(py, |filter| counting(filter).count_hash(hash, now)))
+    }
+
+    /// count for many keys, as add_all.
+    #[pyo3(signature = (keys, now = None, nulls = "error"))]
+    fn count_all<'py>(
+        &self,
+        keys: &Bound<'py, PyAny>,
+        now: Option<&Bound<'py, PyAny>>,
+        nulls: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.batch(keys, now, nulls, |filter, hashes, now, answers| {
+            for (hash, answer) in hashes.iter().zip(answers) {
+                *answer = counting(filter).count_hash(*hash, now);
+            }
+        })
+    }
+
+    fn __getitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<u64> {
+        self.count(py, key, None)
+    }
+
+    fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        self.reaches(py, key, 1, None)
+    }
+
+    /// Whether the key was seen at least so often: cheaper than its count.
+    #[pyo3(signature = (key, threshold, now = None))]
+    fn reaches(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        threshold: u64,
+        now: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<bool> {
+        let hash = self.hash(key)?;
+        let now = self.0.moment(now)?;
+        Ok(self.0.look(py, |filter| counting(filter).reaches_hash(hash, threshold, now)))
+    }
+
+    /// Takes back sightings of a key that was seen so often, and says how often it still counts. Only in a
+    /// counter that was made with removing=True.
+    #[pyo3(signature = (key, times = 1))]
+    fn take_back(&self, py: Python<'_>, key: &Bound<'_, PyAny>, times: u64) -> PyResult<u64> {
+        let hash = self.hash(key)?;
+        let now = self.0.moment(None)?;
+        let taken = self
+            .0
+            .change(py, now, |filter| as_counting(filter).take_back_hash(hash, times, now))?;
+        taken.map_err(raised)
+    }
+
+    /// Adds all that another counter counted, which was made alike, with the same seed.
+    ///
+    /// >>> import lately
+    /// >>> monday, tuesday = lately.Counter(), lately.Counter()
+    /// >>> monday.add("to"), tuesday.add("to")
+    /// (1, 1)
+    /// >>> monday.merge(tuesday)
+    /// >>> monday["to"]
+    /// 2
+    fn merge(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<()> {
+        self.combine(py, other, |filter, other| as_counting(filter).merge(other))
+    }
+
+    /// Multiplies every count by that of another counter, which was made alike: rows of the join of two
+    /// relations, key by key.
+    fn multiply(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<()> {
+        self.combine(py, other, |filter, other| as_counting(filter).multiply(other))
+    }
+
+    /// About how many different keys were counted, or are in the window.
+    #[pyo3(signature = (now = None))]
+    fn distinct(&self, py: Python<'_>, now: Option<&Bound<'_, PyAny>>) -> PyResult<f64> {
+        let now = self.0.moment(now)?;
+        let distinct = self.0.look(py, |filter| filter.distinct(now));
+        distinct.ok_or_else(|| unsupported("this counter does not know how many keys it has"))
+    }
+
+    /// Forgets everything.
+    fn clear(&self, py: Python<'_>) -> PyResult<()> {
+        self.0.clear(py)
+    }
+
+    /// What it was built by: structure, bytes, promise.
+    #[getter]
+    fn plan(&self, py: Python<'_>) -> Plan {
+        self.0.plan(py)
+    }
+
+    /// Bytes on the heap at this moment.
+    #[getter]
+    fn nbytes(&self, py: Python<'_>) -> u64 {
+        self.0.look(py, |filter| filter.heap_bytes())
+    }
+
+    /// The chance at this moment that a key never counted is counted.
+    #[getter]
+    fn error_now(&self, py: Python<'_>) -> f64 {
+        self.0.look(py, |filter| filter.false_positive_rate())
+    }
+
+    fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.save(py))
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        self.0.reduce(py, py.get_type::<Self>().getattr("open")?)
+    }
+
+    fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
+        Ok(Self(self.0.copy(py)?))
+    }
+
+    fn __deepcopy__(&self, py: Python<'_>, memo: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let _ = memo;
+        self.__copy__(py)
+    }
+
+    fn __sizeof__(&self, py: Python<'_>) -> u64 {
+        size_of::<Self>() as u64 + self.nbytes(py)
+    }
+
+    fn __repr__(itself: &Bound<'_, Self>) -> PyResult<String> {
+        let name = itself.get_type().name()?.to_string();
+        Ok(itself.get().0.describe(itself.py(), &name))
+    }
+}
+
+impl Counter {
+    fn batch<'py>(
+        &self,
+        keys: &Bound<'py, PyAny>,
+        now: Option<&Bound<'py, PyAny>>,
+        nulls: &str,
+        deed: impl Fn(&mut dyn Filter, &[u64], lately::Time, &mut [u64]) + Sync,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = keys.py();
+        let column = Column::new(keys, &self.0.hashing)?;
+        match nulls {
+            "error" => refuse_nulls(&column, "\"skip\"")?,
+            "skip" => {}
+            _ => return Err(PyValueError::new_err("nulls is \"error\" or \"skip\"")),
+        }
+        let when = match now {
+            Some(now) if self.0.timed => column::when(now, column.len)?,
+            other => When::Once(self.0.moment(other)?),
+        };
+        let mut answers = vec![0; column.len];
+        column.each(|rows, before| {
+            self.0.batch(py, rows, (&when, before), &mut answers[before..], &deed)
+        })?;
+        answers::counts(py, column.kind, answers)
+    }
+
+    fn combine(
+        &self,
+        py: Python<'_>,
+        other: &Bound<'_, Self>,
+        work: impl FnOnce(&mut dyn Filter, &dyn Filter) -> Result<(), lately::Error>,
+    ) -> PyResult<()> {
+        if self.0.hashing != other.get().0.hashing {
+            let words =
+                "the counters hash differently; only those made with the same seed or key combine";
+            return Err(PyTypeError::new_err(words));
+        }
+        // A copy, so that only one lock is held at a time, whoever combines with whom.
+        let theirs = other.get().0.copied(py)?;
+        let now = self.0.moment(None)?;
+        self.0.change(py, now, |filter| work(filter, &*theirs))?.map_err(raised)
+    }
+}

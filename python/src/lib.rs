@@ -1,0 +1,35 @@
+//! The package `lately` for Python: the library's filters as frozen types, each behind a lock of its own.
+//!
+//! A filter is spoken to in hashes and moments, as the command and the module do it. What Python brings
+//! becomes hashes on this side of the lock: a text or an integer by the rule of FORMAT.md, a column of
+//! millions without an object for each ([`column`]). The interpreter goes on meanwhile: whatever takes
+//! long runs without its lock, and a process that forks waits for it ([`fork`]).
+
+mod answers;
+mod arrow;
+mod column;
+mod counter;
+mod error;
+mod fork;
+mod held;
+mod key;
+mod moment;
+mod plan;
+mod window;
+mod wish;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _lately(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<window::Window>()?;
+    module.add_class::<window::Ever>()?;
+    module.add_class::<counter::Counter>()?;
+    module.add_class::<plan::Plan>()?;
+    module.add_class::<plan::Plans>()?;
+    module.add_function(wrap_pyfunction!(window::open, module)?)?;
+    module.add_function(wrap_pyfunction!(plan::plan, module)?)?;
+    error::add_to(module)?;
+    fork::register(module)
+}
