@@ -6,6 +6,22 @@ from typing import Any, Literal, SupportsIndex, TypeVar, Union, final, overload
 
 from typing_extensions import Self, TypeAlias
 
+__all__ = [
+    "Counter",
+    "Ever",
+    "LatelyError",
+    "NoPlanError",
+    "Plan",
+    "Plans",
+    "SnapshotError",
+    "TooFarAheadError",
+    "UnsupportedError",
+    "Window",
+    "__version__",
+    "open",
+    "plan",
+]
+
 _Part: TypeAlias = Union[str, bytes, bytearray, memoryview, SupportsIndex]
 _Key: TypeAlias = Union[_Part, tuple[_Part, ...]]
 # Seconds as a float, milliseconds as an int.

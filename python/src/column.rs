@@ -120,30 +120,25 @@ impl<'py> Column<'py> {
     /// The column that an object is.
     pub fn new(keys: &Bound<'py, PyAny>, hashing: &Hashing) -> PyResult<Self> {
         let library = library(keys)?;
-        match library.as_str() {
-            "numpy" => return Self::of_numpy(keys, hashing),
-            "pandas" => {
-                // Its own columns of Arrow and its extension types say themselves what is missing.
-                let plain = self::library(&keys.getattr("dtype")?)? == "numpy";
-                if plain {
-                    return Self::of_numpy(&keys.call_method0("to_numpy")?, hashing);
-                }
-            }
-            _ => {}
+        if library == "numpy" {
+            return Self::of_numpy(keys, hashing);
+        }
+        // Other columns of pandas say themselves what is missing.
+        if library == "pandas" && has_plain_values(keys)? {
+            return Self::of_numpy(&keys.call_method0("to_numpy")?, hashing);
         }
         if keys.cast::<PyString>().is_ok() || keys.cast::<PyBytes>().is_ok() {
             let words =
                 "many keys are a list or a column, not one text: call `add` for a single key";
             return Err(PyTypeError::new_err(words));
         }
-        let (kind, rows) = if arrow::is_column(keys)? {
+        let rows = if arrow::is_column(keys)? {
             let of_one = |array| Rows::of_arrow(array, hashing);
-            let rows = arrow::arrays(keys)?.into_iter().map(of_one).collect::<PyResult<_>>()?;
-            (Kind::of(&library), rows)
+            arrow::arrays(keys)?.into_iter().map(of_one).collect::<PyResult<_>>()?
         } else {
-            (Kind::List, vec![Rows::of_objects(keys, hashing)?])
+            vec![Rows::of_objects(keys, hashing)?]
         };
-        Ok(Self::ready(kind, rows, hashing))
+        Ok(Self::ready(Kind::of(&library), rows, hashing))
     }
 
     fn ready(kind: Kind, rows: Vec<Rows>, hashing: &Hashing) -> Self {
@@ -314,6 +309,15 @@ fn numpy_moments(array: &Bound<'_, PyAny>, moments: &mut Vec<Time>) -> PyResult<
         });
     }
     Ok(())
+}
+
+/// Whether a column of pandas is an array of numpy.
+fn has_plain_values(column: &Bound<'_, PyAny>) -> PyResult<bool> {
+    match column.getattr("dtype") {
+        Ok(dtype) => Ok(library(&dtype)? == "numpy"),
+        // A frame has one for each column.
+        Err(_) => Ok(false),
+    }
 }
 
 /// The library that an object's type is of.

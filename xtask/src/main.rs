@@ -10,8 +10,10 @@ mod named;
 mod packages;
 mod portable;
 mod public;
+mod python;
 mod steps;
 mod tidy;
+mod venv;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -40,6 +42,8 @@ Usage: cargo xtask CHORE
   golden        write the golden snapshots that are missing, and the parameters in FORMAT.md
   public        write core/public.txt again, the list of all that is public
   module        the tests of the module on Redis and Valkey only
+  python        the tests of the package for Python only, on a wheel of it
+  python-race   that package beside other packages and sets, speed and memory; measures likewise
   redis         a server with the module, and redis-cli on it until that is left (`valkey` likewise)
   race          the module beside SET EX NX in the same server; measures, so keep the machine quiet
                 (REDISBLOOM=FILE brings that module in, here and below)
@@ -73,6 +77,8 @@ fn run() -> Result<()> {
         ["public"] => public::write(),
         [engine @ ("redis" | "valkey")] => Engines::prepare(Build::Release)?.play(engine),
         ["module"] => Engines::prepare(Build::Checked)?.test(),
+        ["python"] => python::test(),
+        ["python-race"] => python::race(),
         ["race"] => Engines::prepare(Build::Release)?.race(),
         ["instructions"] => Engines::prepare(Build::Release)?.instructions(),
         ["clicks"] => clicks::write(),

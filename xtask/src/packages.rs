@@ -24,6 +24,9 @@ pub const FOR_SERVERS: &[Package] = &[
     Package { name: "openssl", is_there: || program("openssl").is_some() },
 ];
 
+/// What the tests of the package for Python need: the environment that it is installed in.
+pub const FOR_PYTHON: &[Package] = &[Package { name: "python3-venv", is_there: has_venv }];
+
 /// What a bare root is made with.
 pub const FOR_BARE_ROOTS: &[Package] =
     &[Package { name: "debootstrap", is_there: || program("debootstrap").is_some() }];

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::engines::{Build, Engines};
 use crate::packages::{self, Package};
-use crate::{clicks, public, tidy};
+use crate::{clicks, public, python, tidy};
 
 /// One thing that must succeed.
 pub struct Step {
@@ -38,6 +38,7 @@ pub fn test() -> Result<()> {
     steps.push(cargo("without servers", &["test", "--workspace", "--test", "unshared"]));
     let servers = Step::new("module on servers", || Engines::prepare(Build::Checked)?.test());
     steps.push(servers.needing(packages::FOR_SERVERS));
+    steps.push(Step::new("python", python::test).needing(packages::FOR_PYTHON));
     steps.push(Step::new("click log", clicks::verify));
     steps.push(cargo("lab verify", &["run", "--quiet", "--package", "lately-lab", "--", "verify"]));
     run(&steps)

@@ -1,14 +1,17 @@
-//! Arrays as keys.
+//! Arrays as keys: of text, bytes or integers, plain or in a dictionary, and rows of several such columns, which
+//! are keys of several parts.
 
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowDictionaryKeyType, ArrowPrimitiveType, Int8Type, Int16Type, Int32Type, Int64Type,
-    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayAccessor, ArrayRef};
+use arrow_array::{AnyDictionaryArray, Array, ArrayAccessor, ArrayRef, StructArray};
+use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
+use lately::key::{Bytes, join};
 use lately::{Hashing, Key};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -19,11 +22,13 @@ pub struct Keys(ArrayRef);
 impl Keys {
     /// Refuses an array of another type.
     pub fn new(array: ArrayRef) -> PyResult<Self> {
-        let kind = match array.data_type() {
-            DataType::Dictionary(_, values) => values,
-            plain => plain,
+        let fits = match array.data_type() {
+            DataType::Struct(fields) => {
+                !fields.is_empty() && fields.iter().all(|field| is_key(field.data_type()))
+            }
+            one => is_key(one),
         };
-        if is_key(kind) {
+        if fits {
             return Ok(Self(array));
         }
         Err(PyTypeError::new_err(format!(
@@ -37,28 +42,29 @@ impl Keys {
         self.0.len()
     }
 
-    /// Which of them are there.
-    pub fn nulls(&self) -> Option<arrow_buffer::NullBuffer> {
-        self.0.logical_nulls().filter(|nulls| nulls.null_count() > 0)
+    /// Which of them are there: of several parts all.
+    pub fn nulls(&self) -> Option<NullBuffer> {
+        let mut nulls = self.0.logical_nulls();
+        if let Some(rows) = self.0.as_struct_opt() {
+            for part in rows.columns() {
+                nulls = NullBuffer::union(nulls.as_ref(), part.logical_nulls().as_ref());
+            }
+        }
+        nulls.filter(|nulls| nulls.null_count() > 0)
     }
 
-    /// The hashes of the values of a dictionary, one for each row, for whoever wants them at once.
+    /// The hashes of all rows, if they are better known at once: of a dictionary, whose values are hashed once,
+    /// and of several parts, which are put together.
     pub fn spelled_out(&self, hashing: &Hashing) -> Option<Vec<u64>> {
-        macro_rules! of_keys {
-            ($($kind:ident: $type:ty),+) => {
-                match self.0.data_type() {
-                    DataType::Dictionary(kind, _) => match &**kind {
-                        $(DataType::$kind => Some(spelled_out::<$type>(&*self.0, hashing)),)+
-                        _ => None,
-                    },
-                    _ => None,
-                }
-            };
+        if let Some(rows) = self.0.as_struct_opt() {
+            return Some(hashes_of_rows(rows, hashing));
         }
-        of_keys!(
-            Int8: Int8Type, Int16: Int16Type, Int32: Int32Type, Int64: Int64Type,
-            UInt8: UInt8Type, UInt16: UInt16Type, UInt32: UInt32Type, UInt64: UInt64Type
-        )
+        let dictionary = self.0.as_any_dictionary_opt()?;
+        let mut hashes = vec![0; dictionary.values().len()];
+        Self(Arc::clone(dictionary.values())).hashes(0, hashing, &mut hashes);
+        // Where the key is missing, it is any.
+        let of_row = |value: usize| hashes.get(value).copied().unwrap_or(0);
+        Some(places(dictionary).into_iter().map(of_row).collect())
     }
 
     /// Hashes of values from one on; of missing ones any.
@@ -88,7 +94,14 @@ impl Keys {
 }
 
 fn is_key(kind: &DataType) -> bool {
-    let binary = matches!(
+    match kind {
+        DataType::Dictionary(_, values) => is_plain(values),
+        plain => is_plain(plain),
+    }
+}
+
+fn is_plain(kind: &DataType) -> bool {
+    let bytes = matches!(
         kind,
         DataType::Utf8
             | DataType::LargeUtf8
@@ -99,17 +112,72 @@ fn is_key(kind: &DataType) -> bool {
             | DataType::FixedSizeBinary(_)
             | DataType::Null
     );
-    binary || kind.is_integer()
+    bytes || kind.is_integer()
 }
 
-fn spelled_out<K: ArrowDictionaryKeyType>(array: &dyn Array, hashing: &Hashing) -> Vec<u64> {
-    let dictionary = array.as_dictionary::<K>();
-    let values = Keys(Arc::clone(dictionary.values()));
-    let mut hashes = vec![0; values.len()];
-    values.hashes(0, hashing, &mut hashes);
-    // The keys of missing values are any.
-    let of_row = |key: Option<usize>| key.and_then(|key| hashes.get(key)).copied().unwrap_or(0);
-    dictionary.keys_iter().map(of_row).collect()
+/// Which value of a dictionary each row has.
+fn places(dictionary: &dyn AnyDictionaryArray) -> Vec<usize> {
+    // Of an empty dictionary every row is missing.
+    if dictionary.values().is_empty() {
+        return vec![0; dictionary.len()];
+    }
+    dictionary.normalized_keys()
+}
+
+/// Hashes of rows of several parts.
+fn hashes_of_rows(rows: &StructArray, hashing: &Hashing) -> Vec<u64> {
+    let parts: Vec<_> = rows.columns().iter().map(|part| Part::new(&**part)).collect();
+    let mut joined = Vec::new();
+    let hash_of_row = |row: usize| {
+        joined.clear();
+        parts.iter().for_each(|part| part.with_bytes(row, |bytes| join(&mut joined, bytes)));
+        hashing.hash(&joined)
+    };
+    (0..rows.len()).map(hash_of_row).collect()
+}
+
+/// One part of keys of several.
+struct Part<'a> {
+    values: &'a dyn Array,
+    /// Which value each row has, if not its own.
+    places: Option<Vec<usize>>,
+}
+
+impl<'a> Part<'a> {
+    fn new(column: &'a dyn Array) -> Self {
+        match column.as_any_dictionary_opt() {
+            Some(dictionary) => {
+                Self { values: &**dictionary.values(), places: Some(places(dictionary)) }
+            }
+            None => Self { values: column, places: None },
+        }
+    }
+
+    /// Shows the bytes of a value to `then`; of one that is missing any, or none.
+    fn with_bytes(&self, row: usize, then: impl FnOnce(&[u8])) {
+        let (array, row) = (self.values, self.places.as_ref().map_or(row, |places| places[row]));
+        if row >= array.len() {
+            return;
+        }
+        match array.data_type() {
+            DataType::Utf8 => then(array.as_string::<i32>().value(row).as_bytes()),
+            DataType::LargeUtf8 => then(array.as_string::<i64>().value(row).as_bytes()),
+            DataType::Utf8View => then(array.as_string_view().value(row).as_bytes()),
+            DataType::Binary => then(array.as_binary::<i32>().value(row)),
+            DataType::LargeBinary => then(array.as_binary::<i64>().value(row)),
+            DataType::BinaryView => then(array.as_binary_view().value(row)),
+            DataType::FixedSizeBinary(_) => then(array.as_fixed_size_binary().value(row)),
+            DataType::Int8 => array.as_primitive::<Int8Type>().value(row).with_bytes(then),
+            DataType::Int16 => array.as_primitive::<Int16Type>().value(row).with_bytes(then),
+            DataType::Int32 => array.as_primitive::<Int32Type>().value(row).with_bytes(then),
+            DataType::Int64 => array.as_primitive::<Int64Type>().value(row).with_bytes(then),
+            DataType::UInt8 => array.as_primitive::<UInt8Type>().value(row).with_bytes(then),
+            DataType::UInt16 => array.as_primitive::<UInt16Type>().value(row).with_bytes(then),
+            DataType::UInt32 => array.as_primitive::<UInt32Type>().value(row).with_bytes(then),
+            DataType::UInt64 => array.as_primitive::<UInt64Type>().value(row).with_bytes(then),
+            _ => {}
+        }
+    }
 }
 
 fn text<'a>(

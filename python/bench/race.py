@@ -1,0 +1,132 @@
+"""A million keys, half of them repeats, by lately and its rivals: in one process, taking turns, by the time of the
+thread's processor. Every rival starts empty and says of each key whether it is new.
+
+    cargo xtask python-race            # builds a wheel as it is shipped, and runs this
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import sys
+import time
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+import lately
+
+KEYS = 1_000_000
+ERROR = 1e-3
+
+
+def rivals():
+    chance = random.Random(1)
+    distinct = [f"user:{chance.getrandbits(60):015x}" for _ in range(KEYS // 2)]
+    keys = distinct + distinct
+    chance.shuffle(keys)
+    arrow, polars = pa.array(keys), pl.Series(keys)
+    ints = np.random.default_rng(1).integers(0, 1 << 62, KEYS // 2)
+    ints = np.random.default_rng(2).permutation(np.concatenate([ints, ints]))
+
+    def one_call(make):
+        def run():
+            add = make().add
+            return [add(key) for key in keys]
+
+        return run
+
+    def two_calls(make):
+        def run():
+            seen, new = make(), []
+            for key in keys:
+                if key in seen:
+                    new.append(False)
+                else:
+                    seen.add(key)
+                    new.append(True)
+            return new
+
+        return run
+
+    window = lambda: lately.Window(last=KEYS, error=ERROR)
+    yield "lately: add", one_call(window)
+    yield "lately: add, without end", one_call(lambda: lately.Ever(error=ERROR))
+    yield "set: in, add", two_calls(set)
+    yield "lately: add_all of a list", lambda: window().add_all(keys)
+    yield "lately: add_all of pyarrow text", lambda: window().add_all(arrow)
+    yield "lately: add_all of polars text", lambda: window().add_all(polars)
+    yield "set comprehension of a list of text", lambda: {key for key in keys}
+    yield "set comprehension of polars text", lambda: {key for key in polars}
+    yield "lately: add_all of numpy integers", lambda: window().add_all(ints)
+    yield "set comprehension of numpy integers", lambda: {key for key in ints}
+
+    try:
+        import rbloom
+
+        yield "rbloom: in, add", two_calls(lambda: rbloom.Bloom(KEYS, ERROR))
+    except ImportError:
+        pass
+    try:
+        import datasketches
+
+        def sketch():
+            make = datasketches.bloom_filter.create_by_accuracy
+            seen = make(KEYS, ERROR)
+            return [not seen.query_and_update(key) for key in keys]
+
+        yield "datasketches: query_and_update", sketch
+    except ImportError:
+        pass
+    try:
+        import pybloom_live
+
+        yield "pybloom-live: add", one_call(lambda: pybloom_live.BloomFilter(KEYS, ERROR))
+    except ImportError:
+        pass
+    try:
+        import probables
+
+        yield "pyprobables: in, add", two_calls(lambda: probables.BloomFilter(KEYS, ERROR))
+    except ImportError:
+        pass
+
+
+def measure(run) -> float:
+    start = time.thread_time()
+    run()
+    return (time.thread_time() - start) * 1e9 / KEYS
+
+
+def main(rounds: int) -> None:
+    racers = list(rivals())
+    times: dict[str, list[float]] = {name: [] for name, _ in racers}
+    slow: set[str] = set()
+    for _ in range(rounds):
+        for name, run in racers:
+            if name not in slow:
+                times[name].append(measure(run))
+                # Who takes microseconds for a key is told apart in one round.
+                if times[name][0] > 2_000:
+                    slow.add(name)
+    for name, taken in times.items():
+        print(f"{name:40} {statistics.median(taken):8.1f} ns a key")
+    print()
+
+    def ratio(one: str, other: str, goal: str) -> None:
+        # Round by round: what slows the machine slows both.
+        ratios = [a / b for a, b in zip(times[one], times[other])]
+        print(f"{one} / {other}: {statistics.median(ratios):.3f} ({goal})")
+
+    if "rbloom: in, add" in times:
+        ratio("lately: add", "rbloom: in, add", "at most 0.95")
+    ratio("lately: add", "set: in, add", "at most 1.1")
+    for text in ("pyarrow", "polars"):
+        ratio("set comprehension of a list of text", f"lately: add_all of {text} text", "at least 6")
+        ratio("set comprehension of polars text", f"lately: add_all of {text} text", "at least 6")
+    ratio("set comprehension of numpy integers", "lately: add_all of numpy integers", "at least 15")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 7)

@@ -1,0 +1,97 @@
+"""What a counter promises, beside oracles."""
+
+import collections
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lately
+from oracle import LastN, most
+
+
+@given(st.lists(st.integers(0, 10), max_size=200))
+def test_counts_without_end(keys):
+    counter, truth = lately.Counter(error=1e-9), collections.Counter()
+    for key in keys:
+        truth[key] += 1
+        assert counter.add(key) == truth[key]
+    assert all(counter[key] == truth[key] for key in range(12))
+    assert all(counter.reaches(key, count) for key, count in truth.items())
+
+
+@given(st.integers(1, 30), st.lists(st.integers(0, 5), max_size=100))
+def test_counts_of_the_last_n(n, keys):
+    counter, truth = lately.Counter(last=n, slack=0, error=1e-6), LastN(n)
+    for key in keys:
+        truth.add(key)
+        assert counter.add(key) == truth.count(key)
+
+
+def test_no_count_is_too_low_and_few_are_too_high():
+    rng = np.random.default_rng(1)
+    keys = rng.zipf(1.3, 50_000) % 20_000
+    counter, truth = lately.Counter(error=0.01), collections.Counter(keys.tolist())
+    counter.add_all(keys)
+    found = counter.count_all(np.array(list(truth)))
+    wrong = sum(int(count) != truth[key] for key, count in zip(truth, found))
+    assert all(count >= truth[key] for key, count in zip(truth, found))
+    assert wrong <= most(len(truth), counter.plan.false_positives)
+    assert abs(counter.distinct() / len(truth) - 1) < 0.05
+
+
+def test_many_at_once_in_kind():
+    counter = lately.Counter()
+    assert counter.add_all(["a", "b", "a", None], nulls="skip") == [1, 1, 2, 0]
+    answer = counter.add_all(np.array([b"a", b"c"]))
+    assert answer.dtype == np.uint64 and answer.tolist() == [3, 1]
+    with pytest.raises(ValueError, match="row 1 has no key, and nothing was done"):
+        counter.add_all(["z", None])
+    assert "z" not in counter and "a" in counter
+
+
+def test_taking_back():
+    counter = lately.Counter(removing=True)
+    assert counter.add("apples", times=3) == 3
+    assert counter.take_back("apples") == 2
+    with pytest.raises(lately.LatelyError, match="cannot be taken back"):
+        counter.take_back("apples", times=9)
+    assert counter["apples"] == 2
+
+
+def test_sums_and_products():
+    monday, tuesday = lately.Counter(), lately.Counter()
+    monday.add("a", times=3)
+    tuesday.add("a", times=2)
+    product = copy.copy(monday)
+    product.multiply(tuesday)
+    monday.merge(tuesday)
+    assert (monday["a"], product["a"], tuesday["a"]) == (5, 6, 2)
+    monday.merge(monday)
+    assert monday["a"] == 10
+    with pytest.raises(TypeError, match="hash differently"):
+        monday.merge(lately.Counter(seed=1))
+    with pytest.raises(lately.LatelyError):
+        monday.merge(lately.Counter(last=10))
+
+
+def test_snapshots_and_copies():
+    counter = lately.Counter()
+    counter.add("a", times=7)
+    for again in (
+        pickle.loads(pickle.dumps(counter)),
+        lately.open(bytes(counter)),
+        lately.Counter.open(bytes(counter)),
+        copy.deepcopy(counter),
+    ):
+        assert isinstance(again, lately.Counter) and again["a"] == 7
+        again.add("a")
+        assert counter["a"] == 7
+    exact = lately.Counter(last=10, structure="quotient-short-hash")
+    exact.add("a")
+    assert pickle.loads(pickle.dumps(exact))["a"] == 1
+    with pytest.raises(lately.UnsupportedError):
+        lately.Counter.open(bytes(lately.Window(last=10)))
