@@ -24,20 +24,23 @@ ERROR = 1e-3
 def rivals():
     chance = random.Random(1)
     distinct = [f"user:{chance.getrandbits(60):015x}" for _ in range(KEYS // 2)]
-    keys = distinct + distinct
-    chance.shuffle(keys)
+    met_again = distinct + distinct
+    chance.shuffle(met_again)
+    # As events bring them: each its own text, one after the other in memory. A set has seen their hashes in the first
+    # round, since texts remember them.
+    keys = [key[:1] + key[1:] for key in met_again]
     arrow, polars = pa.array(keys), pl.Series(keys)
     ints = np.random.default_rng(1).integers(0, 1 << 62, KEYS // 2)
     ints = np.random.default_rng(2).permutation(np.concatenate([ints, ints]))
 
-    def one_call(make):
+    def one_call(make, keys=keys):
         def run():
             add = make().add
             return [add(key) for key in keys]
 
         return run
 
-    def two_calls(make):
+    def two_calls(make, keys=keys):
         def run():
             seen, new = make(), []
             for key in keys:
@@ -62,35 +65,29 @@ def rivals():
     yield "lately: add_all of numpy integers", lambda: window().add_all(ints)
     yield "set comprehension of numpy integers", lambda: {key for key in ints}
 
-    try:
-        import rbloom
+    # The same texts met again, all over memory: what is measured is mostly waiting for it.
+    yield "lately: add, texts met again", one_call(window, met_again)
+    yield "set: in, add, texts met again", two_calls(set, met_again)
 
-        yield "rbloom: in, add", two_calls(lambda: rbloom.Bloom(KEYS, ERROR))
-    except ImportError:
-        pass
-    try:
-        import datasketches
+    import datasketches
+    import probables
+    import pybloom_live
+    import rbloom
 
-        def sketch():
-            make = datasketches.bloom_filter.create_by_accuracy
-            seen = make(KEYS, ERROR)
-            return [not seen.query_and_update(key) for key in keys]
+    yield "rbloom: in, add", two_calls(lambda: rbloom.Bloom(KEYS, ERROR))
+    yield "pybloom-live: add", one_call(lambda: pybloom_live.BloomFilter(KEYS, ERROR))
+    yield "pyprobables: in, add", two_calls(lambda: probables.BloomFilter(KEYS, ERROR))
+    yield "lately: Counter.add", one_call(lambda: lately.Counter(error=ERROR))
 
-        yield "datasketches: query_and_update", sketch
-    except ImportError:
-        pass
-    try:
-        import pybloom_live
+    def sketch():
+        # Has no filter; this counts within a thousandth of the stream, 99 times of 100.
+        kind = datasketches.count_min_sketch
+        counter = kind(kind.suggest_num_hashes(0.99), kind.suggest_num_buckets(1e-3))
+        for key in keys:
+            counter.update(key)
+            counter.get_estimate(key)
 
-        yield "pybloom-live: add", one_call(lambda: pybloom_live.BloomFilter(KEYS, ERROR))
-    except ImportError:
-        pass
-    try:
-        import probables
-
-        yield "pyprobables: in, add", two_calls(lambda: probables.BloomFilter(KEYS, ERROR))
-    except ImportError:
-        pass
+    yield "datasketches: update, get_estimate", sketch
 
 
 def measure(run) -> float:
@@ -119,8 +116,7 @@ def main(rounds: int) -> None:
         ratios = [a / b for a, b in zip(times[one], times[other])]
         print(f"{one} / {other}: {statistics.median(ratios):.3f} ({goal})")
 
-    if "rbloom: in, add" in times:
-        ratio("lately: add", "rbloom: in, add", "at most 0.95")
+    ratio("lately: add", "rbloom: in, add", "at most 0.95")
     ratio("lately: add", "set: in, add", "at most 1.1")
     for text in ("pyarrow", "polars"):
         ratio("set comprehension of a list of text", f"lately: add_all of {text} text", "at least 6")

@@ -36,28 +36,26 @@ impl Rows {
         }
     }
 
-    /// Hashes of those rows from `start` on that have a key, and which rows those are, counted from there; says
-    /// how many.
-    pub fn hashes(
-        &self,
+    /// Which of them have a key, unless all do.
+    pub fn nulls(&self) -> Option<&NullBuffer> {
+        self.nulls.as_ref()
+    }
+
+    /// Hashes of so many rows from `start` on, of those without a key any; `room` is for those that are not known yet.
+    pub fn hashes<'a>(
+        &'a self,
         start: usize,
         count: usize,
         hashing: &Hashing,
-        hashes: &mut [u64],
-        places: &mut [u16],
-    ) -> usize {
+        room: &'a mut [u64],
+    ) -> &'a [u64] {
         match &self.keys {
-            Source::Known(known) => hashes[..count].copy_from_slice(&known[start..start + count]),
-            Source::Arrow(keys) => keys.hashes(start, hashing, &mut hashes[..count]),
-        }
-        let mut kept = 0;
-        for row in 0..count {
-            if self.nulls.as_ref().is_none_or(|nulls| nulls.is_valid(start + row)) {
-                (hashes[kept], places[kept]) = (hashes[row], row as u16);
-                kept += 1;
+            Source::Known(known) => &known[start..start + count],
+            Source::Arrow(keys) => {
+                keys.hashes(start, hashing, &mut room[..count]);
+                &room[..count]
             }
         }
-        kept
     }
 
     fn of_arrow(array: arrow_array::ArrayRef, hashing: &Hashing) -> PyResult<Self> {
@@ -191,17 +189,17 @@ impl<'py> Column<'py> {
     }
 
     /// Shows rows to `work`, piece after piece, with how many were before them.
-    pub fn each(&self, mut work: impl FnMut(&[Rows], usize) -> PyResult<()>) -> PyResult<()> {
+    pub fn each(&self, mut work: impl FnMut(&[Rows], usize)) -> PyResult<()> {
         match &self.source {
             Pieces::Ready(rows) => work(rows, 0),
             Pieces::Numpy { array, values } => {
                 for start in (0..self.len).step_by(PIECE) {
                     let hashes = values.hashes(array, start, self.len, &self.hashing)?;
-                    work(&[Rows { keys: Source::Known(hashes), nulls: None }], start)?;
+                    work(&[Rows { keys: Source::Known(hashes), nulls: None }], start);
                 }
-                Ok(())
             }
         }
+        Ok(())
     }
 }
 

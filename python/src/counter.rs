@@ -26,6 +26,13 @@ use crate::wish::{Windows, Wish};
 #[pyclass(frozen, module = "lately")]
 pub struct Counter(Held);
 
+/// What is done with every key of a batch.
+#[derive(Clone, Copy)]
+enum Deed {
+    Add,
+    Look,
+}
+
 impl Counter {
     /// Of a filter that counts; an exception if it does not.
     pub fn of(py: Python<'_>, held: Held) -> PyResult<Self> {
@@ -102,11 +109,7 @@ impl Counter {
         now: Option<&Bound<'py, PyAny>>,
         nulls: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.batch(keys, now, nulls, |filter, hashes, now, answers| {
-            for (hash, answer) in hashes.iter().zip(answers) {
-                *answer = as_counting(filter).add_hash(*hash, 1, now);
-            }
-        })
+        self.batch(keys, now, nulls, Deed::Add)
     }
 
     /// How often the key was seen.
@@ -130,11 +133,7 @@ impl Counter {
         now: Option<&Bound<'py, PyAny>>,
         nulls: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.batch(keys, now, nulls, |filter, hashes, now, answers| {
-            for (hash, answer) in hashes.iter().zip(answers) {
-                *answer = counting(filter).count_hash(*hash, now);
-            }
-        })
+        self.batch(keys, now, nulls, Deed::Look)
     }
 
     fn __getitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<u64> {
@@ -257,7 +256,7 @@ impl Counter {
         keys: &Bound<'py, PyAny>,
         now: Option<&Bound<'py, PyAny>>,
         nulls: &str,
-        deed: impl Fn(&mut dyn Filter, &[u64], lately::Time, &mut [u64]) + Sync,
+        deed: Deed,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = keys.py();
         let column = Column::new(keys, &self.0.hashing)?;
@@ -270,9 +269,20 @@ impl Counter {
             Some(now) if self.0.timed => column::when(now, column.len)?,
             other => When::Once(self.0.moment(other)?),
         };
+        if matches!(deed, Deed::Add) {
+            self.0.believe(py, when.latest())?;
+        }
         let mut answers = vec![0; column.len];
         column.each(|rows, before| {
-            self.0.batch(py, rows, (&when, before), &mut answers[before..], &deed)
+            let answers = &mut answers[before..];
+            self.0.batch(py, rows, (&when, before), answers, |filter, hashes, now, answers| {
+                for (hash, answer) in hashes.iter().zip(answers) {
+                    *answer = match deed {
+                        Deed::Add => as_counting(filter).add_hash(*hash, 1, now),
+                        Deed::Look => counting(filter).count_hash(*hash, now),
+                    };
+                }
+            });
         })?;
         answers::counts(py, column.kind, answers)
     }
@@ -281,7 +291,7 @@ impl Counter {
         &self,
         py: Python<'_>,
         other: &Bound<'_, Self>,
-        work: impl FnOnce(&mut dyn Filter, &dyn Filter) -> Result<(), lately::Error>,
+        work: impl FnOnce(&mut dyn Filter, &dyn Filter) -> Result<(), lately::Error> + Send,
     ) -> PyResult<()> {
         if self.0.hashing != other.get().0.hashing {
             let words =
@@ -290,7 +300,6 @@ impl Counter {
         }
         // A copy, so that only one lock is held at a time, whoever combines with whom.
         let theirs = other.get().0.copied(py)?;
-        let now = self.0.moment(None)?;
-        self.0.change(py, now, |filter| work(filter, &*theirs))?.map_err(raised)
+        self.0.change_slowly(py, |filter| work(filter, &*theirs)).map_err(raised)
     }
 }

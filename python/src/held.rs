@@ -150,19 +150,33 @@ impl Held {
         outcome.map_err(raised)
     }
 
-    /// Does `work` with the hashes of rows and the moments of those, piece after piece; answers of rows
-    /// without a key stay as they are. A moment that is not believed is refused before anything is done.
+    /// Refuses a moment that is not believed.
+    pub fn believe(&self, py: Python<'_>, latest: Option<Time>) -> PyResult<()> {
+        latest.map_or(Ok(()), |latest| self.change(py, latest, |_| ()))
+    }
+
+    /// Changes the filter by something that may take long, while the interpreter goes on.
+    pub fn change_slowly<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut dyn Filter) -> R + Send,
+    ) -> R {
+        py.detach(|| {
+            let _inside = Inside::enter();
+            work(self.inner.lock().untyped.filter_mut())
+        })
+    }
+
+    /// Does `work` with the hashes of rows and their moments, which must be believed, while the interpreter
+    /// goes on; answers of rows without a key stay as they are. `before` says how many rows were before these.
     pub fn batch<A: Copy + Default + Send>(
         &self,
         py: Python<'_>,
         rows: &[Rows],
-        (when, skipped): (&When, usize),
+        (when, before): (&When, usize),
         answers: &mut [A],
         work: impl Fn(&mut dyn Filter, &[u64], Time, &mut [A]) + Sync,
-    ) -> PyResult<()> {
-        if let Some(latest) = when.latest() {
-            self.change(py, latest, |_| ())?;
-        }
+    ) {
         py.detach(|| {
             let mut begin = 0;
             for rows in rows {
@@ -170,13 +184,12 @@ impl Held {
                 while start < rows.len() {
                     let end = rows.len().min(start + CHUNK);
                     let piece = &mut answers[begin + start..begin + end];
-                    self.chunk(rows, start, (when, skipped + begin), piece, &work);
+                    self.chunk(rows, start, (when, before + begin), piece, &work);
                     start = end;
                 }
                 begin += rows.len();
             }
         });
-        Ok(())
     }
 
     fn chunk<A: Copy + Default>(
@@ -187,24 +200,38 @@ impl Held {
         answers: &mut [A],
         work: impl Fn(&mut dyn Filter, &[u64], Time, &mut [A]),
     ) {
-        let (mut hashes, mut found) = ([0; CHUNK], [A::default(); CHUNK]);
-        let mut places = [0_u16; CHUNK];
-        let count = rows.hashes(start, answers.len(), &self.hashing, &mut hashes, &mut places);
+        let mut hashes = [0; CHUNK];
+        let hashes = rows.hashes(start, answers.len(), &self.hashing, &mut hashes);
+        let Some(nulls) = rows.nulls() else {
+            return self.run(hashes, (when, |at| begin + start + at), answers, work);
+        };
+        let there = (0..hashes.len()).filter(|&row| nulls.is_valid(start + row));
+        let there: Vec<usize> = there.collect();
+        let hashes: Vec<u64> = there.iter().map(|&row| hashes[row]).collect();
+        let mut found = vec![A::default(); hashes.len()];
+        self.run(&hashes, (when, |at| begin + start + there[at]), &mut found, work);
+        for (row, found) in there.into_iter().zip(found) {
+            answers[row] = found;
+        }
+    }
+
+    /// Does `work` on hashes, as many at once as have one moment; `row` says which row a hash is of.
+    fn run<A>(
+        &self,
+        hashes: &[u64],
+        (when, row): (&When, impl Fn(usize) -> usize),
+        answers: &mut [A],
+        work: impl Fn(&mut dyn Filter, &[u64], Time, &mut [A]),
+    ) {
         let _inside = Inside::enter();
         let mut inner = self.inner.lock();
         let mut done = 0;
-        while done < count {
-            let place = |at: usize| begin + start + usize::from(places[at]);
-            let now = when.at(place(done));
-            let run = when.run(count - done, |offset| place(done + offset));
-            let range = done..done + run;
-            let filter = inner.untyped.filter_mut();
-            work(filter, &hashes[range.clone()], now, &mut found[range]);
-            done += run;
-        }
-        drop(inner);
-        for (place, found) in places.iter().zip(&found).take(count) {
-            answers[usize::from(*place)] = *found;
+        while done < hashes.len() {
+            let now = when.at(row(done));
+            let count = when.run(hashes.len() - done, |offset| row(done + offset));
+            let range = done..done + count;
+            work(inner.untyped.filter_mut(), &hashes[range.clone()], now, &mut answers[range]);
+            done += count;
         }
     }
 

@@ -20,7 +20,8 @@ mod wish;
 
 use pyo3::prelude::*;
 
-#[pymodule]
+// That a child of a fork finds no lock taken relies on the interpreter's.
+#[pymodule(gil_used = true)]
 fn _lately(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<window::Window>()?;

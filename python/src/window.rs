@@ -91,6 +91,9 @@ impl Window {
             _ => return Err(PyValueError::new_err("nulls is \"error\", \"new\" or \"seen\"")),
         };
         let when = self.when(now, column.len)?;
+        if !matches!(deed, Deed::Look) {
+            self.0.believe(py, when.latest())?;
+        }
         let mut answers = vec![missing; column.len];
         column.each(|rows, before| {
             let answers = &mut answers[before..];
@@ -100,7 +103,7 @@ impl Window {
                     Deed::AddNew => filter.insert_new_hashes(hashes, now, answers),
                     Deed::Look => filter.contains_hashes(hashes, now, answers),
                 }
-            })
+            });
         })?;
         answers::bools(py, column.kind, answers)
     }

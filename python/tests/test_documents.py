@@ -35,7 +35,7 @@ def test_docstrings_run(thing):
             assert doctest.DocTestRunner().run(test).failed == 0
 
 
-@pytest.mark.parametrize("page", ["docs/python.md", "python/README.md"])
+@pytest.mark.parametrize("page", ["docs/python.md", "python/README.md", "README.md"])
 def test_pages_run(page):
     """Blocks of Python, from the top of the page to its end."""
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)

@@ -8,7 +8,9 @@ use arrow_array::types::{
     ArrowPrimitiveType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
     UInt32Type, UInt64Type,
 };
-use arrow_array::{AnyDictionaryArray, Array, ArrayAccessor, ArrayRef, StructArray};
+use arrow_array::{
+    AnyDictionaryArray, Array, ArrayAccessor, ArrayRef, BinaryArray, LargeBinaryArray, StructArray,
+};
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 use lately::key::{Bytes, join};
@@ -29,7 +31,7 @@ impl Keys {
             one => is_key(one),
         };
         if fits {
-            return Ok(Self(array));
+            return Ok(Self(as_bytes(array)));
         }
         Err(PyTypeError::new_err(format!(
             "a column of keys is of text, bytes or integers, not of {}",
@@ -61,7 +63,7 @@ impl Keys {
         }
         let dictionary = self.0.as_any_dictionary_opt()?;
         let mut hashes = vec![0; dictionary.values().len()];
-        Self(Arc::clone(dictionary.values())).hashes(0, hashing, &mut hashes);
+        Self(as_bytes(Arc::clone(dictionary.values()))).hashes(0, hashing, &mut hashes);
         // Where the key is missing, it is any.
         let of_row = |value: usize| hashes.get(value).copied().unwrap_or(0);
         Some(places(dictionary).into_iter().map(of_row).collect())
@@ -71,9 +73,6 @@ impl Keys {
     pub fn hashes(&self, start: usize, hashing: &Hashing, hashes: &mut [u64]) {
         let array = &*self.0;
         match array.data_type() {
-            DataType::Utf8 => text(array.as_string::<i32>(), start, hashing, hashes),
-            DataType::LargeUtf8 => text(array.as_string::<i64>(), start, hashing, hashes),
-            DataType::Utf8View => text(array.as_string_view(), start, hashing, hashes),
             DataType::Binary => bytes(array.as_binary::<i32>(), start, hashing, hashes),
             DataType::LargeBinary => bytes(array.as_binary::<i64>(), start, hashing, hashes),
             DataType::BinaryView => bytes(array.as_binary_view(), start, hashing, hashes),
@@ -115,6 +114,16 @@ fn is_plain(kind: &DataType) -> bool {
     bytes || kind.is_integer()
 }
 
+/// Text as its bytes, which nobody need have checked.
+fn as_bytes(array: ArrayRef) -> ArrayRef {
+    match array.data_type() {
+        DataType::Utf8 => Arc::new(BinaryArray::from(array.as_string::<i32>().clone())),
+        DataType::LargeUtf8 => Arc::new(LargeBinaryArray::from(array.as_string::<i64>().clone())),
+        DataType::Utf8View => Arc::new(array.as_string_view().clone().to_binary_view()),
+        _ => array,
+    }
+}
+
 /// Which value of a dictionary each row has.
 fn places(dictionary: &dyn AnyDictionaryArray) -> Vec<usize> {
     // Of an empty dictionary every row is missing.
@@ -126,7 +135,7 @@ fn places(dictionary: &dyn AnyDictionaryArray) -> Vec<usize> {
 
 /// Hashes of rows of several parts.
 fn hashes_of_rows(rows: &StructArray, hashing: &Hashing) -> Vec<u64> {
-    let parts: Vec<_> = rows.columns().iter().map(|part| Part::new(&**part)).collect();
+    let parts: Vec<_> = rows.columns().iter().map(Part::new).collect();
     let mut joined = Vec::new();
     let hash_of_row = |row: usize| {
         joined.clear();
@@ -137,32 +146,28 @@ fn hashes_of_rows(rows: &StructArray, hashing: &Hashing) -> Vec<u64> {
 }
 
 /// One part of keys of several.
-struct Part<'a> {
-    values: &'a dyn Array,
+struct Part {
+    values: ArrayRef,
     /// Which value each row has, if not its own.
     places: Option<Vec<usize>>,
 }
 
-impl<'a> Part<'a> {
-    fn new(column: &'a dyn Array) -> Self {
-        match column.as_any_dictionary_opt() {
-            Some(dictionary) => {
-                Self { values: &**dictionary.values(), places: Some(places(dictionary)) }
-            }
-            None => Self { values: column, places: None },
-        }
+impl Part {
+    fn new(column: &ArrayRef) -> Self {
+        let (values, places) = match column.as_any_dictionary_opt() {
+            Some(dictionary) => (dictionary.values(), Some(places(dictionary))),
+            None => (column, None),
+        };
+        Self { values: as_bytes(Arc::clone(values)), places }
     }
 
-    /// Shows the bytes of a value to `then`; of one that is missing any, or none.
+    /// Shows the bytes of a value to `then`, if it is there.
     fn with_bytes(&self, row: usize, then: impl FnOnce(&[u8])) {
-        let (array, row) = (self.values, self.places.as_ref().map_or(row, |places| places[row]));
-        if row >= array.len() {
+        let (array, row) = (&*self.values, self.places.as_ref().map_or(row, |places| places[row]));
+        if row >= array.len() || array.is_null(row) {
             return;
         }
         match array.data_type() {
-            DataType::Utf8 => then(array.as_string::<i32>().value(row).as_bytes()),
-            DataType::LargeUtf8 => then(array.as_string::<i64>().value(row).as_bytes()),
-            DataType::Utf8View => then(array.as_string_view().value(row).as_bytes()),
             DataType::Binary => then(array.as_binary::<i32>().value(row)),
             DataType::LargeBinary => then(array.as_binary::<i64>().value(row)),
             DataType::BinaryView => then(array.as_binary_view().value(row)),
@@ -180,25 +185,19 @@ impl<'a> Part<'a> {
     }
 }
 
-fn text<'a>(
-    array: impl ArrayAccessor<Item = &'a str>,
-    start: usize,
-    hashing: &Hashing,
-    hashes: &mut [u64],
-) {
-    for (row, hash) in hashes.iter_mut().enumerate() {
-        *hash = hashing.hash(array.value(start + row).as_bytes());
-    }
-}
-
 fn bytes<'a>(
     array: impl ArrayAccessor<Item = &'a [u8]>,
     start: usize,
     hashing: &Hashing,
     hashes: &mut [u64],
 ) {
-    for (row, hash) in hashes.iter_mut().enumerate() {
-        *hash = hashing.hash(array.value(start + row));
+    let rows = hashes.iter_mut().zip(start..);
+    match array.nulls() {
+        None => rows.for_each(|(hash, row)| *hash = hashing.hash(array.value(row))),
+        // What is missing may be anything: it is not looked at.
+        Some(nulls) => rows
+            .filter(|&(_, row)| nulls.is_valid(row))
+            .for_each(|(hash, row)| *hash = hashing.hash(array.value(row))),
     }
 }
 
