@@ -226,8 +226,10 @@ impl Values {
         let bytes = piece.call_method0("tobytes")?;
         let bytes = bytes.cast::<PyBytes>()?.as_bytes();
         Ok(py.detach(|| match self {
-            // Eight bytes, least first: what an integer is as a key.
-            Self::Integers { .. } => bytes.chunks_exact(8).map(|key| hashing.hash(key)).collect(),
+            // Eight bytes, least first: what an integer is as a key. Of a known length they are hashed faster.
+            Self::Integers { .. } => {
+                bytes.as_chunks::<8>().0.iter().map(|key| key.hash_with(hashing)).collect()
+            }
             Self::Bytes(0) => vec![b"".hash_with(hashing); end - start],
             Self::Bytes(size) => {
                 let trimmed = |key: &[u8]| {
