@@ -51,6 +51,12 @@ pub trait Blueprint: Told + Debug + Send + Sync {
         false
     }
 
+    /// Whether it is smaller than its like by less than it is slower: for those who want the least memory.
+    /// Where the error is given, the planner takes it only if it saves a tenth besides.
+    fn is_lean(&self) -> bool {
+        false
+    }
+
     /// Cache lines that one insert-and-check touches on average, when none is in the cache.
     fn lines_touched(&self) -> f64;
 

@@ -25,7 +25,8 @@ use crate::growing::{
 };
 use crate::plan::Goal;
 use crate::sliding::{
-    AgePartitionedParameters, DoubleBufferParameters, SlidingParameters, TimeLimitedParameters,
+    AgePartitionedParameters, DoubleBufferParameters, SlidingCompactParameters, SlidingParameters,
+    TimeLimitedParameters,
 };
 use crate::spectral::{
     BlockedParameters, RecurringParameters, SpectralParameters, SpectralWindowParameters,
@@ -39,6 +40,8 @@ use crate::timed::TimedWindowParameters;
 pub static CATALOG: &[Row] = &[
     Row::of::<SlidingParameters>(3, "sliding",
         "near the fewest bits possible, constant time, and it says how long ago"),
+    Row::of::<SlidingCompactParameters>(4, "sliding-compact",
+        "the fewest bits we know how to reach, for any slack, and it says how long ago"),
     Row::of::<AgePartitionedParameters>(10, "age-partitioned",
         "dismisses an absent key after about one cache line, with a slack shorter than the window"),
     Row::of::<DoubleBufferParameters>(1, "double-buffer",

@@ -1,12 +1,12 @@
-//! What the sliding filter owes beyond the contracts: ages, distinct counts, one-sided overflow,
-//! bounded work, and the memory it is known for.
+//! What the sliding filters owe beyond the contracts: ages, distinct counts, one-sided overflow,
+//! bounded work, and the memory they are known for.
 
 use std::collections::{HashMap, HashSet};
 
 use lately::dictionary::Repeat;
 use lately::dictionary::work::CacheLines;
 use lately::raw::{Age, Aging, Filter, Membership, codec, remix};
-use lately::sliding::{Sliding, SlidingParameters};
+use lately::sliding::{Sliding, SlidingCompact, SlidingCompactParameters, SlidingParameters};
 use lately::{Hashing, Seed, Time};
 use testkit::random::SplitMix64;
 use testkit::stats::assert_rate_at_most;
@@ -21,15 +21,28 @@ fn parameters(window: u64, slack: Option<u64>, rate: f64) -> SlidingParameters {
     SlidingParameters::with_error(window, slack, rate).unwrap()
 }
 
-fn saved(filter: &Sliding) -> Vec<u8> {
+fn compact(window: u64, slack: Option<u64>, rate: f64) -> SlidingCompactParameters {
+    SlidingCompactParameters::with_error(window, slack, rate).unwrap()
+}
+
+fn saved(filter: &dyn Filter) -> Vec<u8> {
     codec::save(filter, Hashing::Fast(Seed(0)))
 }
 
 #[test]
 fn scalar_twin_agrees() {
     for (window, rate) in [(100, 0.2), (5000, 0.01), (5000, 0.0001)] {
-        let mut fast = Sliding::new(parameters(window, None, rate));
-        let mut plain = fast.clone().without_vectors();
+        let filter = Sliding::new(parameters(window, None, rate));
+        twins_agree(window, filter.clone(), filter.without_vectors());
+        for slack in [None, Some(window / 100)] {
+            let filter = SlidingCompact::new(compact(window, slack, rate));
+            twins_agree(window, filter.clone(), filter.without_vectors());
+        }
+    }
+}
+
+fn twins_agree<F: Filter + Aging>(window: u64, mut fast: F, mut plain: F) {
+    {
         let mut random = SplitMix64::new(5);
         for _ in 0..40_000 {
             let key = hash(random.below(window * 3));
@@ -47,8 +60,17 @@ fn ages_enclose_the_truth() {
     for (window, slack) in
         [(1, None), (10, None), (100, Some(3)), (1000, None), (5000, None), (5000, Some(200))]
     {
-        let parameters = parameters(window, slack, 1e-6);
-        let mut filter = Sliding::new(parameters);
+        let sliding = parameters(window, slack, 1e-6);
+        let generation = window.div_ceil(sliding.generations);
+        ages_enclose(window, generation, window + sliding.slack(), Sliding::new(sliding));
+        let compact = compact(window, slack, 1e-6);
+        let generation = window.div_ceil(compact.generations) + 1;
+        ages_enclose(window, generation, window + compact.slack(), SlidingCompact::new(compact));
+    }
+}
+
+fn ages_enclose(window: u64, generation: u64, reach: u64, mut filter: impl Filter + Aging) {
+    {
         let mut last = HashMap::new();
         let mut random = SplitMix64::new(window);
         for now in 0..40_000u64 {
@@ -59,8 +81,8 @@ fn ages_enclose_the_truth() {
             let Some(Age::Items(age)) = filter.age_hash(hash(asked), NOW) else { continue };
             let truth = now - last[&asked];
             assert!(age.contains(&truth), "{truth} {age:?} {window}");
-            assert!(age.end() - age.start() < window.div_ceil(parameters.generations));
-            assert!(*age.end() <= window + parameters.slack());
+            assert!(age.end() - age.start() < generation, "{age:?} {window}");
+            assert!(*age.end() <= reach);
         }
     }
 }
@@ -68,7 +90,15 @@ fn ages_enclose_the_truth() {
 #[test]
 fn counts_distinct_elements() {
     for (window, keys) in [(20_000u64, u64::MAX), (20_000, 30_000), (20_000, 3000)] {
-        let mut filter = Sliding::new(parameters(window, None, 0.05));
+        counts_distinct(window, keys, Sliding::new(parameters(window, None, 0.05)));
+        for slack in [None, Some(window / 500)] {
+            counts_distinct(window, keys, SlidingCompact::new(compact(window, slack, 0.05)));
+        }
+    }
+}
+
+fn counts_distinct(window: u64, keys: u64, mut filter: impl Filter) {
+    {
         let mut random = SplitMix64::new(3);
         let stream: Vec<u64> = (0..110_000).map(|_| random.below(keys)).collect();
         for (index, &key) in stream.iter().enumerate() {
@@ -186,6 +216,89 @@ fn bits_per_item_are_as_documented() {
     for (rate, most) in [(0.01, 14.95), (0.001, 18.95), (0.0001, 23.2)] {
         for window in [1_000_000, 10_000_000] {
             let bits = parameters(window, None, rate).heap_bytes() as f64 * 8.0 / window as f64;
+            assert!(bits <= most, "{bits} bits at {rate} for {window}");
+        }
+    }
+}
+
+/// The same for the compact one, whose bound is stated: the same at any window, never exceeded, and
+/// ordinary streams stay far below.
+#[test]
+fn compact_work_is_bounded() {
+    for rate in [0.01, 0.001] {
+        let most = |window| {
+            let mut filter = SlidingCompact::new(compact(window, None, rate));
+            let mut work = CacheLines::default();
+            let mut most = 0;
+            for key in 0..1_500_000 {
+                work.clear();
+                filter.insert_counted(hash(key), Repeat::Refresh, &mut work);
+                most = most.max(work.count() as u64);
+                work.clear();
+                filter.contains_counted(hash(!key), &mut work);
+                assert!(work.count() < 12, "{} lines for a lookup", work.count());
+            }
+            assert!(most <= filter.most_lines(), "{most}");
+            assert_eq!((filter.lost(), filter.late()), (0, 0));
+            filter.most_lines()
+        };
+        assert_eq!(most(100_000), most(500_000));
+    }
+}
+
+/// The error is the sum over what is stored: at no moment more than promised, from the first window on,
+/// and not far below in the long run.
+#[test]
+fn compact_error_is_kept_at_every_phase() {
+    for (slack, rate) in [(None, 0.01), (None, 0.001), (Some(50), 0.01)] {
+        let parameters = compact(50_000, slack, rate);
+        let mut filter = SlidingCompact::new(parameters);
+        for key in 0..250_000 {
+            filter.insert_hash(hash(key), NOW);
+            if key % 97 == 0 {
+                let now = filter.false_positive_rate();
+                let promised = parameters.false_positive_rate();
+                assert!(now <= promised, "{now} of {promised} at {key}");
+                assert!(key < 60_000 || now > 0.93 * promised, "{now} of {promised} at {key}");
+            }
+        }
+    }
+}
+
+/// Any slack: in bits near what must be, and in sweeps no more than with much slack.
+#[test]
+fn compact_takes_any_slack() {
+    let window = 1_000_000;
+    for (slack, most) in [(1000, 22.4), (10, 29.1)] {
+        let parameters = compact(window, Some(slack), 0.01);
+        assert!(parameters.slack() <= slack && parameters.generations <= 15);
+        let bits = parameters.heap_bytes() as f64 * 8.0 / window as f64;
+        assert!(bits <= most, "{bits} bits for a slack of {slack}");
+    }
+    for slack in [0, 1, 20] {
+        let window = 20_000;
+        let parameters = compact(window, Some(slack), 1e-6);
+        let mut filter = SlidingCompact::new(parameters);
+        let reach = window + parameters.slack();
+        assert!(parameters.slack() <= slack);
+        for key in 0..80_000 {
+            filter.insert_hash(hash(key), NOW);
+            if key >= reach + 1 && key % 7 == 0 {
+                assert!(filter.contains_hash(hash(key - window), NOW));
+                assert!(!filter.contains_hash(hash(key - reach - 1), NOW), "{key} {slack}");
+            }
+        }
+        assert_eq!(filter.validate(), Ok(()));
+    }
+}
+
+/// The figures that `docs/sliding.md` and the README state for the compact one.
+#[test]
+fn compact_bits_per_item_are_as_documented() {
+    for (rate, most) in [(0.01, 13.9), (0.001, 17.5), (0.0001, 21.9)] {
+        for window in [1_000_000, 10_000_000] {
+            let parameters = compact(window, Some(window / 7), rate);
+            let bits = parameters.heap_bytes() as f64 * 8.0 / window as f64;
             assert!(bits <= most, "{bits} bits at {rate} for {window}");
         }
     }

@@ -14,7 +14,7 @@ use lately::raw::Unfit;
 use lately::{Promise, Seed, Slack, Time, Window, catalog};
 use scalable_cuckoo_filter::ScalableCuckooFilter;
 
-use crate::contender::{Contender, Profile, Rival, Subject};
+use crate::contender::{Built, Contender, Profile, Rival, Subject};
 
 /// Two `fastbloom` filters that take turns, rotated by hand: the usual answer for a window.
 pub static ROTATING_FASTBLOOM: Rival = Rival {
@@ -48,11 +48,19 @@ pub static DOUBLE_BUFFER: Rival = Rival {
     name: "double-buffer-by-count",
     build: |goal, Seed(seed)| {
         let items = goal.items().ok_or(Unfit("must know how many items to expect"))?;
-        let row = catalog::row("double-buffer").ok_or(Unfit("is not in the catalog"))?;
-        let by_count = Goal::new(Window::Last(items), goal.limit);
-        Contender::Row(row).fresh(&by_count, seed).map_err(|_| Unfit("cannot be built"))
+        ours("double-buffer", &Goal::new(Window::Last(items), goal.limit), seed)
     },
 };
+
+/// Our sliding filter with a backyard, as the yardstick of the one without.
+pub static SLIDING: Rival =
+    Rival { name: "sliding-with-backyard", build: |goal, Seed(seed)| ours("sliding", goal, seed) };
+
+/// A structure of ours in the place of a rival.
+fn ours(name: &str, goal: &Goal, seed: u64) -> Built {
+    let row = catalog::row(name).ok_or(Unfit("is not in the catalog"))?;
+    Contender::Row(row).fresh(goal, seed).map_err(|_| Unfit("cannot be built"))
+}
 
 /// A hash map of last positions and a queue of keys: exact, and large.
 pub static EXACT_WINDOW: Rival = Rival {

@@ -36,6 +36,12 @@ pub trait Isa: Copy {
     /// Spreads the low bits of `word` to the places set in `mask` (`pdep`).
     fn deposit(self, word: u64, mask: u64) -> u64;
 
+    /// The lowest `count` bits of `word`, at most 255 of them; all of it if it has no more (`bzhi`).
+    fn low_bits(self, word: u64, count: u32) -> u64;
+
+    /// `word` without its lowest `count` ones, at most 255; nothing if it has no more.
+    fn drop_ones(self, word: u64, count: u32) -> u64;
+
     /// The slots whose value is not `value`, which has no bits beyond the planes.
     fn differing(self, planes: &[Plane], value: u64) -> u64;
 
@@ -158,6 +164,11 @@ mod tests {
             }
             assert_eq!(isa.extract(word, mask), packed);
             assert_eq!(isa.deposit(word, mask), spread);
+            let count = draw() as u32 % if round % 2 == 0 { 64 } else { 256 };
+            let low = (0..64).filter(|&bit| bit < count).fold(0, |low, bit| low | word & 1 << bit);
+            assert_eq!(isa.low_bits(word, count), low, "{count}");
+            let ones = (0..64).filter(|bit| mask >> bit & 1 == 1).skip(count as usize);
+            assert_eq!(isa.drop_ones(mask, count), ones.fold(0, |ones, bit| ones | 1 << bit));
             assert_eq!(
                 isa.vectorize(
                     #[inline(always)]

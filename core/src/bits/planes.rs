@@ -62,6 +62,28 @@ pub(crate) fn spread<I: Isa>(isa: I, planes: &mut [Plane], kept: u64) {
     }
 }
 
+/// Moves all slots up by one, the last one out; the last of `before` enters.
+#[inline(always)]
+pub(crate) fn follow(planes: &mut [Plane], before: &[Plane]) {
+    for (plane, before) in planes.iter_mut().zip(before) {
+        let last = u64::from_le_bytes(*before) >> (u64::BITS - 1);
+        *plane = (u64::from_le_bytes(*plane) << 1 | last).to_le_bytes();
+    }
+}
+
+/// Moves the first `count` slots of `from` into `into` behind its first `used`, less than 64; the
+/// others of `from` move down. What `into` has behind these is lost.
+#[inline(always)]
+pub(crate) fn draw(into: &mut [Plane], used: u32, from: &mut [Plane], count: u32) {
+    let used = used % u64::BITS;
+    let below = (1 << used) - 1;
+    for (into, from) in into.iter_mut().zip(from) {
+        let (head, tail) = (u64::from_le_bytes(*into), u64::from_le_bytes(*from));
+        *into = (head & below | tail << used).to_le_bytes();
+        *from = tail.unbounded_shr(count).to_le_bytes();
+    }
+}
+
 /// One plane of [`Isa::insert`]: the low bit of `bit` enters at `slot`.
 #[inline(always)]
 pub(crate) fn open(word: u64, slot: u64, bit: u64) -> u64 {

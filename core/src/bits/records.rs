@@ -61,6 +61,20 @@ impl<const FRONT: usize> Records<FRONT> {
         }
     }
 
+    /// A record and the one after it, to write.
+    #[inline(always)]
+    pub fn neighbours_mut(&mut self, index: usize) -> (&mut [u8], &mut [u8]) {
+        assert!(index < self.count && index + 1 < self.count, "no such record");
+        let stride = usize::from(self.stride);
+        let start = index * stride;
+        // SAFETY: all records up to `count` are there, and none is shorter than its front.
+        let both = unsafe {
+            core::hint::assert_unchecked(stride >= FRONT);
+            self.bytes.as_mut_slice().get_unchecked_mut(start..start + 2 * stride)
+        };
+        both.split_at_mut(stride)
+    }
+
     /// Bytes of a record.
     #[inline(always)]
     pub fn stride(&self) -> usize {
@@ -98,12 +112,20 @@ mod tests {
         assert_eq!(records.front(3), Some(&[3, 3]));
         assert_eq!(records.front(5), None);
         assert_eq!(records.get(4), [4; 3]);
+        let (one, next) = records.neighbours_mut(3);
+        assert_eq!((&*one, &*next), (&[3; 3][..], &[4; 3][..]));
     }
 
     #[test]
     #[should_panic(expected = "no such record")]
     fn there_is_no_record_after_the_last() {
         Records::<2>::new(5, 3).get(5);
+    }
+
+    #[test]
+    #[should_panic(expected = "no such record")]
+    fn the_last_record_has_no_neighbour() {
+        Records::<2>::new(5, 3).neighbours_mut(4);
     }
 
     /// By the check of the product and nothing else: where a product comes round in silence, the

@@ -49,6 +49,20 @@ impl Isa for Scalar {
     }
 
     #[inline(always)]
+    fn low_bits(self, word: u64, count: u32) -> u64 {
+        word & !u64::MAX.unbounded_shl(count)
+    }
+
+    #[inline(always)]
+    fn drop_ones(self, word: u64, count: u32) -> u64 {
+        let mut word = word;
+        for _ in 0..count.min(word.count_ones()) {
+            word &= word.wrapping_sub(1);
+        }
+        word
+    }
+
+    #[inline(always)]
     fn differing(self, planes: &[Plane], value: u64) -> u64 {
         let mut differing = 0;
         for (bit, plane) in planes.iter().enumerate() {

@@ -61,6 +61,18 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
+    fn low_bits(self, word: u64, count: u32) -> u64 {
+        // SAFETY: `self` exists only if BMI2 was detected.
+        unsafe { _bzhi_u64(word, count) }
+    }
+
+    #[inline(always)]
+    fn drop_ones(self, word: u64, count: u32) -> u64 {
+        // Beyond 64 the selector is all ones, and nothing is left.
+        word ^ self.deposit(self.low_bits(u64::MAX, count), word)
+    }
+
+    #[inline(always)]
     fn differing(self, planes: &[Plane], value: u64) -> u64 {
         // SAFETY: `self` exists only if AVX2 was detected.
         unsafe { differing(planes, value) }

@@ -161,8 +161,7 @@ impl Shape {
 
     /// How hashes become places.
     pub const fn cut(&self) -> Cut {
-        let remainders = 1 << self.remainder_bits;
-        Cut { bins: self.bins as u64, buckets: self.buckets as u64, remainders }
+        Cut::new(self.bins as u64, self.buckets, self.remainder_bits)
     }
 }
 
@@ -175,6 +174,11 @@ pub struct Cut {
 }
 
 impl Cut {
+    /// Into so many bins of so many buckets, and remainders of so many bits.
+    pub const fn new(bins: u64, buckets: u32, remainder_bits: u32) -> Self {
+        Self { bins, buckets: buckets as u64, remainders: 1 << remainder_bits }
+    }
+
     /// Cuts a hash: the high product chooses the bin, what is left of it the bucket, what is left
     /// then the remainder.
     #[inline(always)]

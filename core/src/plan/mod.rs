@@ -165,6 +165,7 @@ impl Goal {
     /// What parameters take, to be compared with others and with what these take at least.
     fn rank(&self, blueprint: &dyn Blueprint) -> Floor {
         let open = match self.limit {
+            Limit::Error(_) if blueprint.is_lean() => blueprint.heap_bytes() as f64 / LESS,
             Limit::Error(_) => blueprint.heap_bytes() as f64,
             Limit::Memory(_) => UNFELT + blueprint.expected_mistakes(self.alphabet).total(),
         };
@@ -272,6 +273,21 @@ mod tests {
             }
         }
         assert!(compared > 1_000, "{compared}");
+    }
+
+    /// The compact filter where the memory is given, and where nothing else comes near; not where it is
+    /// smaller by less than it is slower.
+    #[test]
+    fn the_lean_one_is_for_those_who_want_memory() {
+        let million = |limit: Limit| Goal::new(Window::Last(1_000_000), limit);
+        let best = |goal: Goal| goal.best_plan().unwrap().row.name;
+        let percent = Limit::from(ErrorRate::new(0.01).unwrap());
+        assert_eq!(best(million(percent)), "sliding");
+        assert_eq!(best(million(Memory::from_bytes(2_000_000).into())), "sliding-compact");
+        assert_eq!(
+            best(Goal { slack: Slack::Items(1_000), ..million(percent) }),
+            "sliding-compact"
+        );
     }
 
     /// Alphabets hardly larger than the window, in memories hardly larger than the items.

@@ -4,12 +4,15 @@
 //! longer a key may be reported), in bits per item and in cache lines per operation.
 
 pub mod age_partitioned;
+mod budget;
+pub mod compact;
 mod double_buffer;
 pub mod slices;
 mod succinct;
 pub mod time_limited;
 
 pub use age_partitioned::{AgePartitioned, AgePartitionedParameters};
+pub use compact::{SlidingCompact, SlidingCompactParameters};
 pub use double_buffer::{DoubleBuffer, DoubleBufferParameters};
 pub use succinct::{Generations, Sliding, SlidingParameters};
 pub use time_limited::{TimeLimited, TimeLimitedParameters};

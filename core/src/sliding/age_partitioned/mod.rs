@@ -16,6 +16,13 @@
 //! block: the blocks that a key has in them are neighbours, as a rule in one cache line. So an
 //! absent key is dismissed after about one line, and an insertion touches k of them. What is not
 //! guaranteed: a bounded worst case. Every g-th insertion empties a slice, in time linear in g.
+//!
+//! Only pairs with l a multiple of k can be built. The slice that is emptied has the class of the one
+//! that becomes the newest only if the k + l slices go round in k classes without a rest; otherwise it
+//! would have to move among the blocks of another class. With room for that in every class, a pair in
+//! between takes the memory of the next multiple and remembers fewer generations. That multiple with
+//! generations shorter by as much keeps the same window in the same memory, with fewer keys in
+//! each slice, so fewer errors, and less slack.
 
 use alloc::vec::Vec;
 

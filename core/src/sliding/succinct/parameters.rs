@@ -13,8 +13,8 @@ use crate::error::Error;
 use crate::filter::Filter;
 use crate::parameters::{List, Parameters};
 use crate::promise::{Mistakes, Promise};
+use crate::sliding::budget::least_error;
 use crate::hash::Seed;
-use crate::rate::ErrorRate;
 use crate::window::{Slack, Window};
 
 /// Longest window, so that no product of its parts overflows.
@@ -53,22 +53,7 @@ impl SlidingParameters {
 
     /// The filter with the smallest error that fits into `bytes`.
     pub fn with_memory(window: u64, slack: Option<u64>, bytes: u64) -> Result<Self, Unfit> {
-        let fits = |exponent: f64| {
-            Self::with_error(window, slack, exponent.exp2())
-                .ok()
-                .filter(|parameters| parameters.heap_bytes() <= bytes)
-        };
-        // The rate is a power of two with a real exponent; the heap grows as it falls.
-        let (mut low, mut high) = (ErrorRate::SMALLEST.log2(), ErrorRate::LOOSEST_LOG2);
-        let mut best = fits(high).ok_or(Unfit("needs more memory for this window and slack"))?;
-        for _ in 0..40 {
-            let middle = (low + high) / 2.0;
-            match fits(middle) {
-                Some(parameters) => (best, high) = (parameters, middle),
-                None => low = middle,
-            }
-        }
-        Ok(best)
+        least_error(bytes, |rate| Self::with_error(window, slack, rate))
     }
 
     /// Insertions beyond the window that may still be reported.
