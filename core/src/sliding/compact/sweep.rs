@@ -43,7 +43,8 @@ impl Blocks {
         }
         let after = left(isa, used, words.ends, dead);
         // Runs of guests are not the home's.
-        let runs = after.runs >> isa.low_bits(words.ends, words.guests).count_ones() % SLOTS;
+        let of_guests = isa.low_bits(words.ends, words.guests).count_ones();
+        let runs = after.runs >> (of_guests % SLOTS);
         let [first, second] = block.buckets();
         let above = runs.unbounded_shr(first.count_ones());
         block.set_buckets([isa.deposit(runs, first), isa.deposit(above, second)]);
