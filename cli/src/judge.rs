@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::time::Instant;
 
 use lately::raw::{Filter, Untyped};
-use lately::{Clock, SystemClock, Time};
+use lately::{Admission, Clock, SystemClock, Time};
 
 use crate::idle::Idle;
 use crate::input::Records;
@@ -19,6 +19,8 @@ pub(crate) enum Repeats {
     Refresh,
     /// Nothing: the record passes once per window, however often it is repeated.
     Leave,
+    /// The record passes so many times per window.
+    Pass(u64),
 }
 
 /// Who says how late it is.
@@ -51,6 +53,8 @@ pub(crate) struct Judge {
     late: u64,
     /// The verdicts on the current records.
     new: Vec<bool>,
+    /// What was told of the last of them, where several pass.
+    admission: Option<Admission>,
 }
 
 /// Records with moments of their own that are looked up together, so that memory is fetched for
@@ -64,7 +68,7 @@ impl Judge {
             #[cfg(feature = "redis")]
             Seen::There(_) => None,
         };
-        Self { seen, repeats, timing, idle, latest, late: 0, new: Vec::new() }
+        Self { seen, repeats, timing, idle, latest, late: 0, new: Vec::new(), admission: None }
     }
 
     /// Gives back memory of what has left the window, a little, and says when to come again. A server
@@ -131,10 +135,22 @@ impl Judge {
                     idle.used();
                 }
                 self.new.resize(hashes.len(), false);
-                judge(seen.filter_mut(), self.repeats, (hashes, times, now), &mut self.new);
+                let records = (hashes, times, now);
+                match self.repeats {
+                    Repeats::Pass(most) => {
+                        self.admission = admit(seen.filter_mut(), most, records, &mut self.new);
+                    }
+                    Repeats::Refresh => judge(seen.filter_mut(), true, records, &mut self.new),
+                    Repeats::Leave => judge(seen.filter_mut(), false, records, &mut self.new),
+                }
             }
         }
         Ok(&self.new)
+    }
+
+    /// What was told of the last record, where several pass.
+    pub(crate) fn admission(&self) -> Option<&Admission> {
+        self.admission.as_ref()
     }
 
     /// The filter, if it is in this process.
@@ -155,6 +171,11 @@ impl Judge {
         }
     }
 
+    /// Whether this machine says how late it is, not the records.
+    pub(crate) fn follows_the_clock(&self) -> bool {
+        self.timing == Timing::Clock
+    }
+
     pub(crate) fn late(&self) -> u64 {
         self.late
     }
@@ -164,26 +185,44 @@ impl Judge {
     }
 }
 
+/// Lets the first few of each key pass, and says what was told of the last.
+fn admit(
+    filter: &mut dyn Filter,
+    most: u64,
+    (hashes, times, now): (&[u64], &[Time], Time),
+    new: &mut [bool],
+) -> Option<Admission> {
+    let counting = filter.as_counting()?;
+    let times = times.iter().copied().chain(std::iter::repeat(now));
+    let mut last = None;
+    for ((&hash, time), new) in hashes.iter().zip(times).zip(new) {
+        let admission = counting.admit_hash(hash, 1, most, time);
+        *new = admission.allowed;
+        last = Some(admission);
+    }
+    last
+}
+
 /// Judges records at their times, or at one moment if they tell none.
 fn judge(
     filter: &mut dyn Filter,
-    repeats: Repeats,
+    refresh: bool,
     (hashes, times, now): (&[u64], &[Time], Time),
     new: &mut [bool],
 ) {
     if times.is_empty() {
-        return match repeats {
-            Repeats::Refresh => filter.insert_hashes(hashes, now, new),
-            Repeats::Leave => filter.insert_new_hashes(hashes, now, new),
+        return match refresh {
+            true => filter.insert_hashes(hashes, now, new),
+            false => filter.insert_new_hashes(hashes, now, new),
         };
     }
     let groups = hashes.chunks(TOGETHER).zip(times.chunks(TOGETHER));
     for ((hashes, times), new) in groups.zip(new.chunks_mut(TOGETHER)) {
         filter.prefetch_hashes(hashes);
         for ((&hash, &time), new) in hashes.iter().zip(times).zip(new) {
-            *new = match repeats {
-                Repeats::Refresh => filter.insert_hash(hash, time),
-                Repeats::Leave => filter.insert_new_hash(hash, time),
+            *new = match refresh {
+                true => filter.insert_hash(hash, time),
+                false => filter.insert_new_hash(hash, time),
             };
         }
     }

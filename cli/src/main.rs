@@ -17,6 +17,7 @@ mod progress;
 mod records;
 #[cfg(feature = "redis")]
 mod remote;
+mod repeated;
 mod signals;
 mod state;
 mod stats;

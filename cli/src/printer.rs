@@ -100,6 +100,12 @@ impl Printer {
         self.write(&chunk.bytes[piece])
     }
 
+    /// Prints text of our own between records, which is none of them.
+    pub(crate) fn print_text(&mut self, text: &[u8]) -> anyhow::Result<()> {
+        self.write(text)?;
+        if self.pace == Pace::Each && !text.is_empty() { self.output.flush() } else { Ok(()) }
+    }
+
     /// Hands on what is held back.
     pub(crate) fn flush(&mut self) -> anyhow::Result<()> {
         self.output.flush()

@@ -31,7 +31,7 @@ use crate::sliding::{
 use crate::spectral::{
     BlockedParameters, RecurringParameters, SpectralParameters, SpectralWindowParameters,
 };
-use crate::timed::TimedWindowParameters;
+use crate::timed::{TimedWindowParameters, WindowCountsParameters};
 
 /// Every structure, in the order in which they are listed to people: its id in snapshots, which is given
 /// once and never reused; its name, lower case, words joined by hyphens; and what it is good at, in one
@@ -80,6 +80,8 @@ pub static CATALOG: &[Row] = &[
         "one array of counters, with a small slack"),
     Row::of::<TimedWindowParameters>(12, "timed",
         "keeps a span of time in the fewest bits we know, whatever the rate does"),
+    Row::of::<WindowCountsParameters>(13, "window-counts",
+        "counts in a window by number or by time in a bit more than it takes to remember it"),
     Row::of::<TimeLimitedParameters>(11, "time-limited",
         "keeps a span of time at any rate, and its memory follows the rate"),
     Row::of::<GrowingParameters>(40, "growing",

@@ -135,6 +135,22 @@ pub trait Counting {
         self.count_hash(hash, now) >= threshold
     }
 
+    /// The count without what a window has too much: where generations leave as a whole, the oldest one as
+    /// far as it is in the window. Not one-sided, and right on average for a key that is taken for no other.
+    fn estimate_hash(&self, hash: u64, now: Time) -> f64 {
+        self.count_hash(hash, now) as f64
+    }
+
+    /// Records `times` sightings if the key counts at most `limit` with them, and nothing otherwise: one
+    /// step, so that never more than the limit pass in a window.
+    fn admit_hash(&mut self, hash: u64, times: u64, limit: u64, now: Time) -> Admission {
+        let before = self.count_hash(hash, now);
+        let allowed = before.checked_add(times).is_some_and(|count| count <= limit);
+        let count = if allowed { self.add_hash(hash, times, now) } else { before };
+        let left = limit.saturating_sub(count);
+        Admission { allowed, count, surely: before, left, wait: None }
+    }
+
     /// Takes back `times` sightings and says how often the key still counts. The caller must only
     /// take back what was recorded: sightings of a key that merely collides would be another's.
     fn take_back_hash(&mut self, hash: u64, times: u64, now: Time) -> Result<u64, Error> {
@@ -184,6 +200,32 @@ pub trait Counting {
             instead: "count without end: those counters can",
         })
     }
+}
+
+/// Whether a key may pass once more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Admission {
+    /// Whether it passed, and was counted.
+    pub allowed: bool,
+    /// How often it counts now.
+    pub count: u64,
+    /// Of what it counted before, what is in the window for sure. A key that is denied although this and
+    /// what was asked for are no more than the limit is denied by the slack: by sightings that may have left.
+    pub surely: u64,
+    /// How many more may pass now.
+    pub left: u64,
+    /// How long until what was denied may pass, if nothing else does: exact to a generation. `None` if it
+    /// passed, if it never can, and where the structure does not know.
+    pub wait: Option<Wait>,
+}
+
+/// How long until a sighting has left the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// When so many others have been counted: for windows by count.
+    Items(u64),
+    /// After so much time: for windows by time.
+    Time(Span),
 }
 
 /// Takes back insertions.

@@ -52,11 +52,12 @@ inside!(bits dictionary duplicates frontier growing probability sliding spectral
 
 pub use clock::{Clock, NoClock, SystemClock};
 pub use error::{Error, Reason};
+pub use filter::{Admission, Wait};
 pub use hash::{Hashing, Seed};
 pub use key::Key;
-#[cfg(feature = "std")]
-pub use lately::Shared;
 pub use lately::{Builder, Clocked, Counter, Lately, Timed, Untimed};
+#[cfg(feature = "std")]
+pub use lately::{Shared, SharedCounter};
 pub use memory::Memory;
 pub use promise::Promise;
 pub use rate::ErrorRate;

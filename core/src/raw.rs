@@ -25,7 +25,9 @@
 
 pub use crate::bits::LargePages;
 pub use crate::blueprint::{Blueprint, Floor, Structure, Unfit};
-pub use crate::filter::{Age, Aging, Copied, Counting, Deadlines, Filter, Membership, Removing};
+pub use crate::filter::{
+    Admission, Age, Aging, Copied, Counting, Deadlines, Filter, Membership, Removing, Wait,
+};
 pub use crate::hash::{reduce, remix};
 pub use crate::horizon::{Horizon, Lookout};
 pub use crate::lately::Door;
@@ -68,5 +70,7 @@ pub mod structures {
         BlockedParameters, RecurringParameters, Spectral, SpectralParameters, SpectralWindow,
         SpectralWindowParameters,
     };
-    pub use crate::timed::{TimedWindow, TimedWindowParameters};
+    pub use crate::timed::{
+        TimedWindow, TimedWindowParameters, Unit, WindowCounts, WindowCountsParameters,
+    };
 }

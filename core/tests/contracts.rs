@@ -217,8 +217,31 @@ fn what_cannot_be_taken_back_is_refused() {
 
 #[test]
 fn halves_of_a_stream_merge_into_the_whole() {
-    on_all_and_model(Subject::combines, counting::merges_and_multiplies);
-    must_catch_flaw(Flaw::LosesWhenCombining, counting::merges_and_multiplies);
+    on_all_and_model(Subject::combines, counting::merges);
+    must_catch_flaw(Flaw::LosesWhenCombining, counting::merges);
+}
+
+#[test]
+fn products_count_pairs() {
+    on_all_and_model(Subject::multiplies, counting::multiplies);
+    must_catch_flaw(Flaw::LosesWhenCombining, counting::multiplies);
+}
+
+#[test]
+fn counts_leave_with_the_window_and_not_before() {
+    on_all_and_model(Subject::counts_in_a_window, counting::counts_slide);
+    must_catch_flaw(Flaw::CountsTooShort, counting::counts_slide);
+    must_catch_flaw(Flaw::CountsForEver, counting::counts_slide);
+    must_catch_flaw(Flaw::Undercounts, counting::counts_slide);
+}
+
+#[test]
+fn limits_are_kept_and_nobody_is_denied_without_reason() {
+    on_all_and_model(Subject::counts_in_a_window, counting::admits_up_to_the_limit);
+    must_catch_flaw(Flaw::CountsTheDenied, counting::admits_up_to_the_limit);
+    must_catch_flaw(Flaw::AdmitsOneMore, counting::admits_up_to_the_limit);
+    must_catch_flaw(Flaw::DeniesAtWill, counting::admits_up_to_the_limit);
+    must_catch_flaw(Flaw::CountsTooShort, counting::admits_up_to_the_limit);
 }
 
 #[test]

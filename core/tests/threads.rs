@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Barrier;
 use std::time::{Duration, SystemTime};
 
-use lately::{Lately, Shared};
+use lately::{Lately, Shared, Time};
 
 const THREADS: u64 = 4;
 
@@ -123,4 +123,25 @@ fn a_snapshot_taken_while_others_insert_is_whole() {
     });
     let again = Shared::open(snapshots[0].as_ref().unwrap()).unwrap();
     assert!((0..COUNT).all(|key| again.contains(key)));
+}
+
+/// However many threads ask at once, no more pass than may, and each sighting is counted once.
+#[test]
+fn threads_keep_a_limit_together() {
+    let minute = Duration::from_secs(60);
+    let requests = Lately::within(minute).counting().build_shared().unwrap();
+    let words = Lately::ever().counting().build_shared().unwrap();
+    let passed = together(|_| {
+        let now = Time::from_millis(1_000);
+        let asked = (0..40_000).filter(|turn| {
+            words.add(turn % 1_000);
+            requests.admit_at(turn % 1_000, 7, now).unwrap().allowed
+        });
+        asked.count()
+    });
+    let passed: usize = passed.into_iter().sum();
+    // One in a thousand may be taken for another: it passes less often, never more.
+    assert!((6_900..=7_000).contains(&passed), "{passed}");
+    assert!((0..1_000_u64).all(|key| words.count(key) >= 160));
+    assert!(Lately::last(1_000).counting().build_shared().is_err());
 }

@@ -31,6 +31,7 @@ fn tiny(span: u64, generations: u32) -> TimedWindowParameters {
         entries: 24,
         expected: 0,
         most_bytes: 0,
+        payload_bits: 0,
     }
 }
 

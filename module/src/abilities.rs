@@ -2,7 +2,7 @@
 //! give memory back while idle. Each says to whoever asks another one which structures can.
 
 use lately::raw::Age;
-use lately::{Time, Window};
+use lately::{Admission, Time, Window};
 
 use crate::engine::{Answers, Refusal};
 use crate::metrics;
@@ -43,6 +43,27 @@ impl Stored {
         })?;
         self.count(inserted, new);
         Ok(counts)
+    }
+
+    /// Counts an item so often if it then counts at most the limit, and nothing otherwise.
+    pub fn admit(
+        &mut self,
+        item: &[u8],
+        times: u64,
+        limit: u64,
+        now: Time,
+    ) -> Result<Admission, Refusal> {
+        let hash = self.hashing.hash(item);
+        let admission = self.change(|filter| {
+            let counting = filter.as_counting().ok_or(DOES_NOT_COUNT)?;
+            Ok::<_, Refusal>(counting.admit_hash(hash, times, limit, now))
+        })?;
+        if admission.allowed {
+            self.count(times, u64::from(admission.count == times));
+        } else {
+            metrics::ASKED.add_alone(1);
+        }
+        Ok(admission)
     }
 
     /// Refuses so many sightings at once that others would wait while they push out what is in the

@@ -39,6 +39,15 @@ pub fn counts(call: &Call<'_>, sent: Sent, first: usize) {
     send(call, sent, c"LATELY.INCRBYAT", first);
 }
 
+/// The item in a word of the command was counted so often; what is denied changes nothing and is not sent.
+pub fn admission(call: &Call<'_>, when: When, sent: Sent, item: usize, times: i64) {
+    let moment = match (sent, when) {
+        (Sent::At(moment), _) | (Sent::AsItCame, When::At(moment)) => Some(moment),
+        (Sent::AsItCame, When::Now) => None,
+    };
+    call.replicate_count(moment, item, times);
+}
+
 /// The words of the command from `first` on, a deadline and items, were inserted.
 pub fn deadline(call: &Call<'_>, sent: Sent, first: usize) {
     send(call, sent, c"LATELY.ADDUNTILAT", first);

@@ -23,6 +23,7 @@ def without_default(server):
         ("LATELY.ADDAT", "k", 1, "a"),
         ("LATELY.ADDNXAT", "k", 1, "a"),
         ("LATELY.INCRBY", "k", "a", 2),
+        ("LATELY.LIMIT", "k", "a", 2),
         ("LATELY.INSERT", "k", "ITEMS", "a"),
         ("LATELY.INSERT", "k", "NOCREATE", "ITEMS", "a"),
     ],

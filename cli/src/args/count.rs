@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use lately::Seed;
 use lately::raw::quantity;
+use lately::{Seed, Window};
 
 use super::counted::{Counted, Watching};
 use super::reading::Reading;
@@ -13,7 +13,8 @@ use super::reading::Reading;
 ///
 /// One line per key: its count, a tab, the key. No count is ever too low, so no key that came often
 /// enough is missed; at most the stated share of the counts is too high. Memory is some bytes for
-/// each different key, however long it is, and the keys that are printed.
+/// each different key, however long it is, and the keys that are printed. In a window by time what
+/// left it is counted for a sixtieth of the window longer, if the key came since.
 #[derive(Debug, Args)]
 #[command(after_help = USUAL, after_long_help = EXAMPLES)]
 pub(crate) struct Count {
@@ -25,11 +26,12 @@ pub(crate) struct Count {
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = quantity::items)]
     pub(crate) top: Option<u64>,
 
-    /// Keep at most this many keys to print; with more, those that came least often are let go
-    #[arg(long, value_name = "N", default_value = "1M", allow_negative_numbers = true)]
+    /// Keep at most this many keys to print; with more, those that came least often are let go [default:
+    /// 1M, or some thousand where --top says how many are printed]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(value_parser = quantity::items)]
     #[arg(hide_short_help = true)]
-    pub(crate) room: u64,
+    room: Option<u64>,
 
     #[command(flatten)]
     pub(crate) counted: Counted,
@@ -64,7 +66,21 @@ pub(crate) struct Count {
     pub(crate) exit_status: bool,
 }
 
+/// Room for keys if nobody says how many.
+const ROOM: u64 = 1_000_000;
+/// The least room where it is known how many are printed: then it takes no time to find them.
+const LITTLE_ROOM: u64 = 4_096;
+
 impl Count {
+    /// How many keys to keep. In a window others may come up when the first have left, so it takes more
+    /// than are printed.
+    pub(crate) fn room(&self, window: Window) -> u64 {
+        self.room.unwrap_or(match (self.top, self.above, window) {
+            (Some(top), None, Window::Ever) => top.saturating_mul(4).clamp(LITTLE_ROOM, u64::MAX),
+            _ => ROOM,
+        })
+    }
+
     pub(crate) fn seed(&self) -> Seed {
         Seed(self.seed)
     }

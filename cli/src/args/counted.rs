@@ -4,7 +4,7 @@ use anyhow::bail;
 use clap::{Args, ValueEnum};
 use lately::plan::{Goal, Limit};
 use lately::raw::quantity;
-use lately::{ErrorRate, Memory, Span, Window, catalog};
+use lately::{ErrorRate, Memory, Slack, Span, Window, catalog};
 
 use crate::tolerable;
 use crate::unjudged::Unjudged;
@@ -76,6 +76,9 @@ impl Accuracy {
     }
 }
 
+/// The part of a window by time for which what left it may still be counted.
+const SLACK: u64 = 60;
+
 impl Counted {
     /// The goal as stated, with defaults for what is not.
     pub(crate) fn goal(&self) -> anyhow::Result<Goal> {
@@ -91,14 +94,15 @@ impl Counted {
                  the number of different keys, or give --error instead"
             );
         }
-        let goal =
-            Goal { counting: true, expected_items: self.expected, ..Goal::new(window, limit) };
-        // Windows by time are counted without end, and what leaves them is taken back.
-        let planned = match window {
-            Window::Within(_) => Goal { window: Window::Ever, removing: true, ..goal },
-            _ => goal,
+        // The last n exactly; of a span, what left a short while ago may still be counted.
+        let slack = match window {
+            Window::Last(_) => Slack::Items(0),
+            Window::Within(span) => Slack::Time(Span::from_millis(span.millis().div_ceil(SLACK))),
+            Window::Ever => Slack::Unlimited,
         };
-        self.accuracy.check(&planned, None)?;
+        let expected_items = self.expected;
+        let goal = Goal { counting: true, slack, expected_items, ..Goal::new(window, limit) };
+        self.accuracy.check(&goal, None)?;
         Ok(goal)
     }
 }

@@ -7,7 +7,8 @@ use clap::{Args, ValueEnum};
 use lately::catalog::CATALOG;
 use lately::plan::{Goal, Limit};
 use lately::raw::Untyped;
-use lately::{Builder, ErrorRate, Hashing, Seed, Span, Time};
+use lately::raw::quantity;
+use lately::{Builder, ErrorRate, Hashing, Seed, Slack, Span, Time, Window};
 
 use super::reading::moment;
 use super::{Reading, Shared};
@@ -51,6 +52,17 @@ pub(crate) struct Dedup {
     /// however often it is repeated
     #[arg(long, overrides_with = "refresh")]
     no_refresh: bool,
+
+    /// Let each line pass so many times per window, however often it comes
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = quantity::items)]
+    #[arg(conflicts_with_all = ["refresh", "address", "structure"])]
+    pass: Option<u64>,
+
+    /// Say of each line that was held back how often that was, in a line of its own, when its window is
+    /// over: `repeated 37 times: disk full`, or {"repeated":37,"key":"disk full"} with --key
+    #[arg(long)]
+    #[arg(conflicts_with_all = ["refresh", "address", "structure", "columns", "show", "count"])]
+    pub(crate) summary: bool,
 
     /// Seed of the hashes: filters with different seeds make different mistakes
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
@@ -146,6 +158,8 @@ Examples:
     lately dedup --last 1M --key /user/id --state seen.lately events.ndjson
   Rows by a column, compressed or not:
     lately dedup --last 1M --column email --ignore-case people.csv
+  Messages of a log, ten of each in a minute, and how often the others came:
+    lately dedup --within 1m --pass 10 --summary --follow messages.log
   One filter for many workers, in a cluster:
     lately dedup --within 24h --redis redis://10.0.0.1:7000/seen --shards 16 events.log
 
@@ -167,6 +181,7 @@ impl Dedup {
     /// want.
     pub(crate) fn filter(&self) -> anyhow::Result<(Untyped, Goal)> {
         let (goal, seen) = self.wanted.reach(|goal| {
+            let goal = if self.counts() { counting(goal) } else { goal };
             let builder = Builder::from(goal).seed(self.seed);
             match &self.structure {
                 Some(name) => builder.structure(name).build(),
@@ -198,7 +213,16 @@ impl Dedup {
     }
 
     pub(crate) fn repeats(&self) -> Repeats {
-        if self.no_refresh { Repeats::Leave } else { Repeats::Refresh }
+        match self.pass {
+            _ if self.counts() => Repeats::Pass(self.pass.unwrap_or(1)),
+            _ if self.no_refresh => Repeats::Leave,
+            _ => Repeats::Refresh,
+        }
+    }
+
+    /// Whether it must be known how often a line came.
+    pub(crate) fn counts(&self) -> bool {
+        self.pass.is_some() || self.summary
     }
 
     pub(crate) fn show(&self) -> Show {
@@ -221,12 +245,28 @@ impl Dedup {
 
     /// What a signal does: it must not prevent what is to be done at the end.
     pub(crate) fn on_signals(&self) -> OnSignals {
-        if self.remembers() || self.stats || self.stats_json.is_some() || self.count {
+        if self.remembers() || self.summary || self.stats || self.stats_json.is_some() || self.count
+        {
             OnSignals::EndInOrder
         } else {
             OnSignals::Die
         }
     }
+}
+
+/// The part of a window by time for which a line is held back longer, at most.
+const SLACK: u64 = 60;
+
+/// The same goal for a filter that counts: the last n exactly, a span with little slack.
+fn counting(goal: Goal) -> Goal {
+    let slack = match (goal.slack, goal.window) {
+        (Slack::Unlimited, Window::Last(_)) => Slack::Items(0),
+        (Slack::Unlimited, Window::Within(span)) => {
+            Slack::Time(Span::from_millis(span.millis().div_ceil(SLACK)))
+        }
+        (stated, _) => stated,
+    };
+    Goal { counting: true, slack, ..goal }
 }
 
 fn structure_names() -> PossibleValuesParser {

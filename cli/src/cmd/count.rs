@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use lately::Hashing;
+use lately::{Hashing, Window};
 
 use super::Ended;
 use crate::args::Count;
@@ -17,33 +17,51 @@ use crate::stats::Counts;
 use crate::tally::Tally;
 use crate::watch;
 
+/// How many records before its turn the memory of a key is asked for.
+const AHEAD: usize = 16;
+
 pub(crate) fn run(request: &Count) -> anyhow::Result<Ended> {
     let goal = request.counted.goal()?;
     let recipe = request.reading.recipe(goal.window, Hashing::Fast(request.seed()), Keys::Kept);
-    let mut tally = Tally::new(goal, request.seed(), request.room, request.above.unwrap_or(1))?;
+    let room = request.room(goal.window);
+    let mut tally = Tally::new(goal, request.seed(), room, request.above.unwrap_or(1))?;
     let mut listing = Listing::new(&recipe, request.json);
     let mut counts = Counts::new();
     let files = request.reading.files();
     let (ending, unjudged) =
         watch::read(files, recipe, &request.watching, &mut counts, |chunk, counts| {
-            for ((hash, moment), key) in watch::sightings(chunk).zip(chunk.records.keys()) {
-                let new = tally.add(hash, key, moment)?;
+            let hashes = chunk.records.hashes();
+            hashes.iter().take(AHEAD).for_each(|&hash| tally.prefetch(hash));
+            let ahead = hashes.iter().skip(AHEAD).map(Some).chain(std::iter::repeat(None));
+            let keys = watch::sightings(chunk).zip(chunk.records.keys()).zip(ahead);
+            for (((hash, moment), key), ahead) in keys {
+                if let Some(&ahead) = ahead {
+                    tally.prefetch(ahead);
+                }
+                let new = tally.add(hash, key, moment);
                 counts.unique += u64::from(new);
                 counts.duplicates += u64::from(!new);
             }
             // Records that tell their time turn the clock themselves.
-            if chunk.records.times().is_empty() { tally.turn(chunk.now) } else { Ok(()) }
+            if chunk.records.times().is_empty() {
+                tally.turn(chunk.now);
+            }
+            Ok(())
         })?;
     counts.late = tally.late();
 
-    let found = tally.list(request.above)?;
     let most = usize::try_from(request.top.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
+    let found = match (request.above, goal.window) {
+        // What comes no more still counts, so that nothing else can have come up.
+        (None, Window::Ever) if request.top.is_some() => tally.top(most),
+        _ => tally.list(request.above)?,
+    };
     for &(key, count) in found.iter().take(most) {
         listing.print(&[("count", count)], key)?;
     }
     listing.flush()?;
     if request.stats || request.stats_json.is_some() {
-        let report = counts.report(tally.about(&goal));
+        let report = counts.report(tally.about());
         if request.stats {
             // Nobody may be there to read it.
             let _ = write!(io::stderr(), "{report}");
@@ -58,7 +76,7 @@ pub(crate) fn run(request: &Count) -> anyhow::Result<Ended> {
         bail!(
             "there was room for {} keys only, so those that came less than {floor} times are not \
              all printed; ask for --above {floor}, or give more --room",
-            request.room
+            room
         );
     }
     Ok(match ending {

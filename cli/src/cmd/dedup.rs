@@ -20,10 +20,12 @@ use crate::output::{self, Output};
 use crate::printer::{Pace, Printer};
 use crate::progress::Progress;
 use crate::records::{Keys, Recipe, moment_text};
+use crate::repeated::Repeated;
 use crate::signals;
 use crate::state::{self, Asked, Note, Saved, State};
 use crate::stats::Counts;
 use crate::unjudged::Unjudged;
+use crate::watch;
 
 pub(crate) fn run(request: &Dedup) -> anyhow::Result<Ended> {
     if !request.remembers() {
@@ -97,6 +99,8 @@ struct Session {
     printer: Printer,
     counts: Counts,
     unjudged: Unjudged,
+    /// What was held back, where that is told.
+    repeated: Option<Repeated>,
     checkpoints: Option<Checkpoints>,
 }
 
@@ -121,7 +125,8 @@ impl Session {
             Some(path) => State::open(path).map(|(state, saved)| (Some(state), saved))?,
         };
         let goal = request.wanted.goal()?;
-        let recipe = request.reading.recipe(goal.window, request.hashing(), Keys::Hashed);
+        let keys = if request.summary { Keys::Kept } else { Keys::Hashed };
+        let recipe = request.reading.recipe(goal.window, request.hashing(), keys);
         let mut recipe = recipe.under_one_header();
         if request.is_shared() {
             recipe.horizon = request.reading.shared_horizon(goal.window);
@@ -142,6 +147,13 @@ impl Session {
                     }
                 }
                 check_clock(path, &seen, recipe.horizon)?;
+                if request.counts() && seen.filter().counting().is_none() {
+                    bail!(
+                        "{}: its filter does not count, so it cannot let lines pass more than once; use \
+                         another file for --pass and --summary",
+                        path.display()
+                    );
+                }
                 (Seen::Here(seen), note)
             }
             _ => match request.shared()? {
@@ -167,7 +179,8 @@ impl Session {
         let due = Instant::now() + every;
         let checkpoints = state.map(|state| Checkpoints { state, note, every, due, saved: 0 });
         let (counts, unjudged) = (Counts::new(), Unjudged::new(&recipe));
-        Ok((Self { judge, printer, counts, unjudged, checkpoints }, recipe))
+        let repeated = request.summary.then(|| Repeated::new(&recipe));
+        Ok((Self { judge, printer, counts, unjudged, repeated, checkpoints }, recipe))
     }
 
     /// Judges and prints until the end. An input that fails is an end like any other for what came
@@ -183,7 +196,8 @@ impl Session {
                 self.printer.flush()?;
                 self.judge.settle()?;
                 let checkpoint = self.checkpoints.as_ref().map(|checkpoints| checkpoints.due);
-                let wake = [checkpoint, self.judge.expire()].into_iter().flatten().min();
+                let over = self.tell_of_repeats()?;
+                let wake = [checkpoint, self.judge.expire(), over].into_iter().flatten().min();
                 event = stream.wait(wake);
             }
             match event {
@@ -209,6 +223,9 @@ impl Session {
     fn take(&mut self, chunk: &Chunk) -> anyhow::Result<()> {
         self.counts.bytes += chunk.length() as u64;
         self.unjudged.look_at(chunk);
+        if self.repeated.is_some() {
+            return self.take_one_by_one(chunk);
+        }
         let (all, together) = (chunk.records.len(), self.judge.together());
         let mut end = 0;
         while end < all {
@@ -222,6 +239,43 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    /// The same, with what was held back in its place between them.
+    fn take_one_by_one(&mut self, chunk: &Chunk) -> anyhow::Result<()> {
+        let mut sightings = watch::sightings(chunk).zip(chunk.records.keys());
+        let mut text = Vec::new();
+        for at in 0..chunk.records.len() {
+            let range = at..at + 1;
+            let new = self.judge.judge(&chunk.records, range.clone(), chunk.now)?.to_vec();
+            let judged = if new.is_empty() { None } else { sightings.next() };
+            if let (Some(((hash, moment), key)), Some(repeated), Some(admission)) =
+                (judged, &mut self.repeated, self.judge.admission())
+            {
+                text.clear();
+                repeated.judged((hash, key), moment, admission, &mut text);
+                self.printer.print_text(&text)?;
+            }
+            self.printer.print(chunk, range, &new, &mut self.counts)?;
+            self.counts.late = self.judge.late();
+        }
+        Ok(())
+    }
+
+    /// Tells of what was held back in windows that are over, by this machine's clock if records tell no
+    /// time, and says when the next one is.
+    fn tell_of_repeats(&mut self) -> anyhow::Result<Option<Instant>> {
+        let Some(repeated) = &mut self.repeated else { return Ok(None) };
+        if !self.judge.follows_the_clock() {
+            return Ok(None);
+        }
+        let Some(now) = SystemClock.now() else { return Ok(None) };
+        let mut text = Vec::new();
+        repeated.write_due(now, &mut text);
+        let next = repeated.next().map(|next| Instant::now() + next.since(now).into());
+        self.printer.print_text(&text)?;
+        self.printer.flush()?;
+        Ok(next)
     }
 
     /// Prints what is held back, then saves the state if there is anything new in it.
@@ -246,6 +300,11 @@ impl Session {
     }
 
     fn finish(&mut self, request: &Dedup) -> anyhow::Result<()> {
+        if let Some(repeated) = &mut self.repeated {
+            let mut text = Vec::new();
+            repeated.write_all(&mut text);
+            self.printer.print_text(&text)?;
+        }
         self.checkpoint()?;
         if request.count {
             output::print(&format!("{}\n", self.printer.shown()))?;

@@ -6,7 +6,7 @@ use core::time::Duration;
 
 #[cfg(feature = "std")]
 use super::shared::{self, Shared};
-use super::{Clocked, Counter, Lately, Timed, Untimed};
+use super::{Clocked, Counter, Lately, Timed};
 use crate::catalog;
 use crate::clock::Clock;
 use crate::error::Error;
@@ -39,8 +39,8 @@ pub trait Door: Sized {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Builder<D: Door> {
-    goal: Goal,
-    hashing: Hashing,
+    pub(super) goal: Goal,
+    pub(super) hashing: Hashing,
     structure: Option<String>,
     time: D::Time,
     /// What was refused: told when it is built.
@@ -242,13 +242,34 @@ impl Builder<Lately> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn counting(self) -> Builder<Counter> {
-        let Self { goal, hashing, structure, time: Untimed, refused } = self;
-        let goal = Goal { counting: true, ..goal };
-        Builder { goal, hashing, structure, time: (), refused }
+        self.for_counting()
+    }
+}
+
+impl<D: Door> Builder<D> {
+    /// The same wishes for a counter.
+    fn for_counting<C: Door<Time = D::Time>>(self) -> Builder<C> {
+        let Self { goal, hashing, structure, time, refused } = self;
+        Builder { goal: Goal { counting: true, ..goal }, hashing, structure, time, refused }
     }
 }
 
 impl Builder<Lately<Timed>> {
+    /// It must answer how often, not only whether.
+    ///
+    /// ```
+    /// use lately::{Lately, Time};
+    /// use std::time::Duration;
+    ///
+    /// let mut clicks = Lately::within(Duration::from_secs(60)).counting().build()?;
+    /// clicks.add_at("user 17", Time::from_millis(0))?;
+    /// assert_eq!(clicks.add_at("user 17", Time::from_millis(30_000))?, 2);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn counting(self) -> Builder<Counter<Timed>> {
+        self.for_counting()
+    }
+
     /// At most so much longer than the window may a key be reported.
     ///
     /// ```
@@ -314,6 +335,25 @@ impl Builder<Lately<Timed>> {
     pub fn clock(self, clock: impl Clock + 'static) -> Builder<Lately<Clocked>> {
         let Self { goal, hashing, structure, time, refused } = self.checked_by(clock);
         Builder { goal, hashing, structure, time: Clocked(time), refused }
+    }
+}
+
+impl Builder<Counter<Timed>> {
+    /// The clock that says when something is counted: calls need not tell the moment then.
+    ///
+    /// ```
+    /// use lately::{Lately, SystemClock};
+    /// use std::time::Duration;
+    ///
+    /// let minute = Duration::from_secs(60);
+    /// let mut clicks = Lately::within(minute).counting().clock(SystemClock).build()?;
+    /// assert_eq!((clicks.add("user 17"), clicks.add("user 17")), (1, 2));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn clock(self, clock: impl Clock + 'static) -> Builder<Counter<Clocked>> {
+        let Self { goal, hashing, structure, time, refused } = self;
+        let time = Clocked(Timed { clock: Arc::new(clock), ..time });
+        Builder { goal, hashing, structure, time, refused }
     }
 }
 

@@ -24,12 +24,34 @@ impl Door for Lately<Clocked> {
     type Time = Clocked;
 
     fn enter(inner: Untyped, Clocked(time): Clocked) -> Result<Self, Error> {
-        let time = Clocked(time.over(&inner)?);
-        time.0.clock.now().ok_or(Error::Unsupported {
-            operation: "know the time",
-            instead: "the clock that it was given tells none: tell the moment with `insert_at`",
-        })?;
+        let time = Clocked(time).over(&inner)?;
         Ok(Self { inner, time })
+    }
+}
+
+impl Clocked {
+    /// Looks out as far as the window asks for, with a clock that tells the time.
+    pub(super) fn over(self, inner: &Untyped) -> Result<Self, Error> {
+        let time = self.0.over(inner)?;
+        time.clock.now().ok_or(Error::Unsupported {
+            operation: "know the time",
+            instead: "the clock that it was given tells none: tell the moment with each call",
+        })?;
+        Ok(Self(time))
+    }
+
+    /// Notes the moment, and says whether it is so long before the latest that the clock was wrong then.
+    pub(super) fn is_set_back(&mut self, now: Time) -> bool {
+        let Self(time) = self;
+        // The filter itself is not asked: that would be a call for each key.
+        let back = time.latest > now.after(time.horizon.limit());
+        time.latest = if back { time.latest } else { time.latest.max(now) };
+        back
+    }
+
+    /// The moment, or the latest seen if the clock does not know it any more.
+    pub(super) fn read(&self, inner: &Untyped) -> Time {
+        self.0.clock.now().or_else(|| inner.filter.clock()).unwrap_or(Time::ZERO)
     }
 }
 
@@ -208,20 +230,14 @@ impl Lately<Clocked> {
     /// back to it, as [`turn_back`](Self::turn_back) does.
     fn now(&mut self) -> Time {
         let now = self.read();
-        let Clocked(time) = &mut self.time;
-        // The filter itself is not asked: that would be a call for each key.
-        if time.latest > now.after(time.horizon.limit()) {
+        if self.time.is_set_back(now) {
             self.turn_back(now);
-        } else {
-            time.latest = time.latest.max(now);
         }
         now
     }
 
-    /// The moment, or the latest seen if the clock does not know it any more.
     fn read(&self) -> Time {
-        let Clocked(time) = &self.time;
-        time.clock.now().or_else(|| self.latest()).unwrap_or(Time::ZERO)
+        self.time.read(&self.inner)
     }
 }
 

@@ -1,18 +1,27 @@
-//! How often each key came.
+//! How often each key came: ever, in the last *n*, or in the last *t*.
+
+mod clocked;
+#[cfg(feature = "std")]
+mod shared;
+mod timed;
+
+#[cfg(feature = "std")]
+pub use shared::SharedCounter;
 
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::Door;
 use super::untimed::{NO_TIME, NOT_DISTINCT};
+use super::{Door, Untimed};
 use crate::error::Error;
-use crate::filter::Counting;
+use crate::filter::{Admission, Counting};
 use crate::hash::Hashing;
 use crate::key::Key;
 use crate::promise::Promise;
 use crate::untyped::Untyped;
+use crate::window::Window;
 
-/// Counts keys: ever, or among the last *n*. No count is too low, unless the promise says so.
+/// Counts keys: ever, among the last *n*, or in the last *t*. No count is too low, unless the promise says so.
 ///
 /// ```
 /// use lately::Lately;
@@ -24,21 +33,49 @@ use crate::untyped::Untyped;
 /// assert_eq!(words.count("or"), 0);
 /// # Ok::<(), lately::Error>(())
 /// ```
+///
+/// At most 5 a minute of each:
+///
+/// ```
+/// use lately::{Lately, SystemClock};
+/// use std::time::Duration;
+///
+/// let minute = Duration::from_secs(60);
+/// let mut requests = Lately::within(minute).counting().clock(SystemClock).build()?;
+/// for _ in 0..5 {
+///     assert!(requests.admit("user 17", 5).allowed);
+/// }
+/// assert!(!requests.admit("user 17", 5).allowed);
+/// # Ok::<(), lately::Error>(())
+/// ```
 #[derive(Clone)]
-pub struct Counter {
+pub struct Counter<T = Untimed> {
     inner: Untyped,
+    time: T,
+}
+
+/// What does not count has no door here.
+fn check_counting(inner: &Untyped) -> Result<(), Error> {
+    match inner.filter.counting() {
+        Some(_) => Ok(()),
+        None => Err(Error::Unsupported {
+            operation: "count",
+            instead: "build one that does with `counting()`",
+        }),
+    }
 }
 
 impl Door for Counter {
-    type Time = ();
+    type Time = Untimed;
 
-    fn enter(inner: Untyped, (): ()) -> Result<Self, Error> {
-        match inner.filter.counting() {
-            Some(_) => Ok(Self { inner }),
-            None => Err(Error::Unsupported {
-                operation: "count",
-                instead: "build one that does with `counting()`",
+    fn enter(inner: Untyped, time: Untimed) -> Result<Self, Error> {
+        check_counting(&inner)?;
+        match inner.promise().window {
+            Window::Within(_) => Err(Error::Unsupported {
+                operation: "count without a moment",
+                instead: "its window is by time: open it with `open_within`",
             }),
+            Window::Last(_) | Window::Ever => Ok(Self { inner, time }),
         }
     }
 }
@@ -56,20 +93,6 @@ impl Counter {
     /// ```
     pub fn open(snapshot: &[u8]) -> Result<Self, Error> {
         Self::from_untyped(Untyped::open(snapshot)?)
-    }
-
-    /// Everything needed to go on later, or elsewhere.
-    ///
-    /// ```
-    /// use lately::{Counter, Lately};
-    ///
-    /// let mut words = Lately::ever().counting().expected_items(1000).build()?;
-    /// words.add("to");
-    /// assert_eq!(Counter::open(&words.save())?.count("to"), 1);
-    /// # Ok::<(), lately::Error>(())
-    /// ```
-    pub fn save(&self) -> Vec<u8> {
-        self.inner.save()
     }
 
     /// Records a sighting, and says how often the key has now been seen.
@@ -133,66 +156,49 @@ impl Counter {
         self.counting_mut().take_back_hash(hash, times, NO_TIME)
     }
 
-    /// Adds all that another counter counted: then it counts as one that saw both streams. An error
-    /// that says in what they differ unless both were built alike, with the same seed.
+    /// How often the key was seen, right on average: where a window lets its oldest sightings go in
+    /// groups, [`count`](Self::count) includes the whole group, and this as much of it as is in the window. It
+    /// may be too low.
     ///
     /// ```
-    /// let mut monday = lately::Lately::ever().counting().expected_items(1000).build()?;
-    /// let mut tuesday = monday.empty_alike()?;
-    /// monday.add("to");
-    /// tuesday.add("to");
-    /// monday.merge(&tuesday)?;
-    /// assert_eq!(monday.count("to"), 2);
-    /// # Ok::<(), lately::Error>(())
-    /// ```
-    #[doc(alias = "union")]
-    pub fn merge(&mut self, other: &Counter) -> Result<(), Error> {
-        self.inner.check_hashing(&other.inner)?;
-        self.counting_mut().merge(&*other.inner.filter)
-    }
-
-    /// Multiplies every count by that of another counter: rows of the join of two relations, key by
-    /// key. An error that says in what they differ unless both were built alike, with the same seed.
-    ///
-    /// ```
-    /// let mut orders = lately::Lately::ever().counting().expected_items(1000).build()?;
-    /// let mut payments = orders.empty_alike()?;
-    /// orders.add_times("customer 5", 3);
-    /// payments.add_times("customer 5", 2);
-    /// orders.multiply(&payments)?;
-    /// assert_eq!(orders.count("customer 5"), 6);
-    /// # Ok::<(), lately::Error>(())
-    /// ```
-    pub fn multiply(&mut self, other: &Counter) -> Result<(), Error> {
-        self.inner.check_hashing(&other.inner)?;
-        self.counting_mut().multiply(&*other.inner.filter)
-    }
-
-    /// An empty counter that is built alike and hashes alike: what it counts can be merged with this
-    /// one, or multiplied by it.
-    ///
-    /// ```
-    /// let mut monday = lately::Lately::ever().counting().expected_items(1000).build()?;
-    /// monday.add("to");
-    /// assert_eq!(monday.empty_alike()?.count("to"), 0);
-    /// # Ok::<(), lately::Error>(())
-    /// ```
-    pub fn empty_alike(&self) -> Result<Self, Error> {
-        Ok(Self { inner: self.inner.empty_alike()? })
-    }
-
-    /// Forgets everything.
-    ///
-    /// ```
-    /// let mut words = lately::Lately::ever().counting().expected_items(1000).build()?;
+    /// let mut words = lately::Lately::last(1000).counting().build()?;
     /// words.add("to");
-    /// words.clear()?;
-    /// assert_eq!(words.count("to"), 0);
+    /// assert_eq!(words.estimate("to"), 1.0);
     /// # Ok::<(), lately::Error>(())
     /// ```
-    pub fn clear(&mut self) -> Result<(), Error> {
-        *self = self.empty_alike()?;
-        Ok(())
+    pub fn estimate(&self, key: impl Key) -> f64 {
+        self.counting().estimate_hash(key.hash_with(&self.inner.hashing), NO_TIME)
+    }
+
+    /// Counts the key if it then counts at most `limit`, in one step; otherwise nothing is counted.
+    ///
+    /// Never more than the limit pass in a window. A key is denied wrongly with a chance of at most the
+    /// error, or because of sightings that are in the slack of the window:
+    /// [`surely`](Admission::surely) tells the two apart.
+    ///
+    /// ```
+    /// let mut shown = lately::Lately::last(1000).counting().build()?;
+    /// assert_eq!(shown.admit("advertisement 7", 2).left, 1);
+    /// assert_eq!(shown.admit("advertisement 7", 2).left, 0);
+    /// assert!(!shown.admit("advertisement 7", 2).allowed);
+    /// assert_eq!(shown.count("advertisement 7"), 2);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn admit(&mut self, key: impl Key, limit: u64) -> Admission {
+        self.admit_times(key, 1, limit)
+    }
+
+    /// The same for many sightings at once: all of them, or none.
+    ///
+    /// ```
+    /// let mut bytes = lately::Lately::ever().counting().build()?;
+    /// assert!(bytes.admit_times("10.0.0.1", 1500, 2000).allowed);
+    /// assert!(!bytes.admit_times("10.0.0.1", 1500, 2000).allowed);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn admit_times(&mut self, key: impl Key, times: u64, limit: u64) -> Admission {
+        let hash = key.hash_with(&self.inner.hashing);
+        self.counting_mut().admit_hash(hash, times, limit, NO_TIME)
     }
 
     /// About how many different keys were counted, or are in the window; an error if the structure does
@@ -209,6 +215,100 @@ impl Counter {
     #[doc(alias = "len")]
     pub fn distinct(&self) -> Result<f64, Error> {
         self.inner.filter.distinct(NO_TIME).ok_or(NOT_DISTINCT)
+    }
+
+    /// The counter that a filter is; an error if it does not count.
+    ///
+    /// ```
+    /// use lately::{Counter, Lately};
+    ///
+    /// let words = Lately::last(9).counting().build()?.into_untyped();
+    /// assert!(Counter::from_untyped(words).is_ok());
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn from_untyped(inner: Untyped) -> Result<Self, Error> {
+        Self::enter(inner, Untimed)
+    }
+}
+
+impl<T> Counter<T> {
+    /// Everything needed to go on later, or elsewhere.
+    ///
+    /// ```
+    /// use lately::{Counter, Lately};
+    ///
+    /// let mut words = Lately::ever().counting().expected_items(1000).build()?;
+    /// words.add("to");
+    /// assert_eq!(Counter::open(&words.save())?.count("to"), 1);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn save(&self) -> Vec<u8> {
+        self.inner.save()
+    }
+
+    /// Adds all that another counter counted: then it counts as one that saw both streams. An error
+    /// that says in what they differ unless both were built alike, with the same seed.
+    ///
+    /// ```
+    /// let mut monday = lately::Lately::ever().counting().expected_items(1000).build()?;
+    /// let mut tuesday = monday.empty_alike()?;
+    /// monday.add("to");
+    /// tuesday.add("to");
+    /// monday.merge(&tuesday)?;
+    /// assert_eq!(monday.count("to"), 2);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    #[doc(alias = "union")]
+    pub fn merge(&mut self, other: &Self) -> Result<(), Error> {
+        self.inner.check_hashing(&other.inner)?;
+        self.counting_mut().merge(&*other.inner.filter)
+    }
+
+    /// Multiplies every count by that of another counter: rows of the join of two relations, key by
+    /// key. An error that says in what they differ unless both were built alike, with the same seed.
+    ///
+    /// ```
+    /// let mut orders = lately::Lately::ever().counting().expected_items(1000).build()?;
+    /// let mut payments = orders.empty_alike()?;
+    /// orders.add_times("customer 5", 3);
+    /// payments.add_times("customer 5", 2);
+    /// orders.multiply(&payments)?;
+    /// assert_eq!(orders.count("customer 5"), 6);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn multiply(&mut self, other: &Self) -> Result<(), Error> {
+        self.inner.check_hashing(&other.inner)?;
+        self.counting_mut().multiply(&*other.inner.filter)
+    }
+
+    /// An empty counter that is built alike and hashes alike: what it counts can be merged with this
+    /// one, or multiplied by it.
+    ///
+    /// ```
+    /// let mut monday = lately::Lately::ever().counting().expected_items(1000).build()?;
+    /// monday.add("to");
+    /// assert_eq!(monday.empty_alike()?.count("to"), 0);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn empty_alike(&self) -> Result<Self, Error>
+    where
+        T: Clone,
+    {
+        Ok(Self { inner: self.inner.empty_alike()?, time: self.time.clone() })
+    }
+
+    /// Forgets everything.
+    ///
+    /// ```
+    /// let mut words = lately::Lately::ever().counting().expected_items(1000).build()?;
+    /// words.add("to");
+    /// words.clear()?;
+    /// assert_eq!(words.count("to"), 0);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn clear(&mut self) -> Result<(), Error> {
+        self.inner = self.inner.empty_alike()?;
+        Ok(())
     }
 
     /// What is promised: its share of false positives is the share of counts that are too high.
@@ -271,19 +371,6 @@ impl Counter {
         self.inner.hashing
     }
 
-    /// The counter that a filter is; an error if it does not count.
-    ///
-    /// ```
-    /// use lately::{Counter, Lately};
-    ///
-    /// let words = Lately::last(9).counting().build()?.into_untyped();
-    /// assert!(Counter::from_untyped(words).is_ok());
-    /// # Ok::<(), lately::Error>(())
-    /// ```
-    pub fn from_untyped(inner: Untyped) -> Result<Self, Error> {
-        Self::enter(inner, ())
-    }
-
     /// The counter without its type, to speak to it in hashes.
     ///
     /// ```
@@ -327,7 +414,7 @@ impl<K: Key> Extend<K> for Counter {
     }
 }
 
-impl fmt::Debug for Counter {
+impl<T> fmt::Debug for Counter<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let blueprint = self.inner.filter.blueprint();
         write!(f, "Counter({}: {})", blueprint.structure(), blueprint.promise())

@@ -5,8 +5,9 @@
 //! | [`Lately`] | seen or not | none: the last *n*, or ever |
 //! | [`Lately<Timed>`](Timed) | seen or not, in the last *t* | each call says the moment |
 //! | [`Lately<Clocked>`](Clocked) | seen or not, in the last *t* | read from a clock |
-//! | [`Counter`] | how often | none |
+//! | [`Counter`] | how often | none, and as above |
 //! | [`Shared`] | as the first three, for many threads | as above |
+//! | [`SharedCounter`] | how often, for many threads | as above |
 //!
 //! What a filter cannot do is absent from its type, so a window by time that nobody tells the time
 //! does not compile:
@@ -32,6 +33,8 @@ mod untimed;
 pub use builder::{Builder, Door};
 pub use clocked::Clocked;
 pub use counter::Counter;
+#[cfg(feature = "std")]
+pub use counter::SharedCounter;
 #[cfg(feature = "std")]
 pub use shared::Shared;
 pub use timed::Timed;

@@ -66,6 +66,7 @@ as_its_snapshot! {
     Lately, Lately::open;
     Lately<Timed>, Lately::open_within;
     Counter, Counter::open;
+    Counter<Timed>, Counter::open_within;
 }
 
 #[cfg(feature = "std")]

@@ -53,6 +53,20 @@ impl Timed {
         self.lookout = Lookout::with_clock(self.horizon, Arc::clone(&self.clock));
         Ok(self)
     }
+
+    /// The moment, if it is believed.
+    #[inline]
+    pub(super) fn believe(&mut self, inner: &Untyped, now: Time) -> Result<Time, Error> {
+        self.lookout.check(now, || inner.filter.clock())?;
+        self.latest = self.latest.max(now);
+        Ok(now)
+    }
+
+    /// What came after a moment was never told.
+    pub(super) fn forget_after(&mut self, now: Time) {
+        self.latest = self.latest.min(now);
+        self.lookout.forget();
+    }
 }
 
 impl Door for Lately<Timed> {
@@ -342,17 +356,11 @@ impl<T: Moments> Lately<T> {
     pub fn turn_back(&mut self, now: impl Into<Time>) {
         let now = now.into();
         self.inner.filter.turn_back(now);
-        let time = self.time.timed();
-        time.latest = time.latest.min(now);
-        time.lookout.forget();
+        self.time.timed().forget_after(now);
     }
 
     #[inline]
     fn believe(&mut self, now: impl Into<Time>) -> Result<Time, Error> {
-        let now = now.into();
-        let (filter, time) = (&self.inner.filter, self.time.timed());
-        time.lookout.check(now, || filter.clock())?;
-        time.latest = time.latest.max(now);
-        Ok(now)
+        self.time.timed().believe(&self.inner, now.into())
     }
 }

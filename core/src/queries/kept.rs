@@ -153,10 +153,8 @@ impl Kept {
                 expected: "at least that, or there must be room for more keys",
             });
         }
-        let inside = self.keys.iter().filter(|(_, heavy)| !self.clock.has_left(heavy.last));
-        let all = inside.map(|(&hash, heavy)| (&*heavy.key, counted(hash, heavy)));
-        let mut heavy: Vec<_> = all.filter(|&(_, count)| count >= threshold).collect();
-        heavy.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+        let mut heavy = self.all(counted);
+        heavy.truncate(heavy.partition_point(|&(_, count)| count >= threshold));
         Ok(heavy)
     }
 
@@ -180,27 +178,51 @@ impl Kept {
         }
     }
 
+    /// The keys of the window that count most at this moment, most frequent first, at most so many.
+    ///
+    /// Without end these are the right ones, if there is room for twice as many: no other key counts more
+    /// than the last of them. In a window that holds for those that reach the floor.
+    pub fn top(&self, most: usize, counted: impl Fn(u64, &Heavy) -> u64) -> Vec<(&[u8], u64)> {
+        let mut heavy = self.all(counted);
+        heavy.truncate(most);
+        heavy
+    }
+
+    /// Every kept key of the window, most frequent first.
+    fn all(&self, counted: impl Fn(u64, &Heavy) -> u64) -> Vec<(&[u8], u64)> {
+        let inside = self.keys.iter().filter(|(_, heavy)| !self.clock.has_left(heavy.last));
+        let mut all: Vec<_> =
+            inside.map(|(&hash, heavy)| (&*heavy.key, counted(hash, heavy))).collect();
+        all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+        all
+    }
+
     /// Lets go what has left or sunk below the floor; if that is little, lifts the floor above the
-    /// median.
+    /// median. Of those at the median some stay, so that half of the room is always of use.
     fn make_room(&mut self, counted: impl Fn(u64, &Heavy) -> u64) {
-        self.let_go(&counted);
+        self.let_go(&counted, 0);
         // A quarter at least, so that it takes as many more keys until the next time.
         if self.keys.len() > self.room - self.room / 4 {
             let mut counts: Vec<u64> =
                 self.keys.iter().map(|(&hash, heavy)| counted(hash, heavy)).collect();
             let middle = counts.len() / 2;
-            let (_, median, _) = counts.select_nth_unstable(middle);
+            let (_, &mut median, above) = counts.select_nth_unstable(middle);
+            let above = above.iter().filter(|&&count| count > median).count();
             self.floor = median.saturating_add(1);
-            self.let_go(&counted);
+            self.let_go(&counted, (self.room / 2).saturating_sub(above));
         }
         self.queue.retain(|(_, hash)| self.keys.contains_key(hash));
     }
 
-    /// Lets go what has left or sunk below the floor.
-    fn let_go(&mut self, counted: impl Fn(u64, &Heavy) -> u64) {
+    /// Lets go what has left or sunk below the floor, but for so many that are just below it.
+    fn let_go(&mut self, counted: impl Fn(u64, &Heavy) -> u64, mut spared: usize) {
         let (clock, floor) = (self.clock, self.floor);
-        self.keys
-            .retain(|&hash, heavy| !clock.has_left(heavy.last) && counted(hash, heavy) >= floor);
+        self.keys.retain(|&hash, heavy| {
+            let count = counted(hash, heavy);
+            let below = count == floor - 1 && spared > 0;
+            spared -= usize::from(below);
+            !clock.has_left(heavy.last) && (count >= floor || below)
+        });
     }
 }
 

@@ -59,7 +59,7 @@ impl Removing for TimedWindow {
 
 impl TimedWindow {
     /// The moments of a generation that is so many old.
-    fn moments(&self, region: usize, generation: u64, age: u32) -> Range<u64> {
+    pub(super) fn moments(&self, region: usize, generation: u64, age: u32) -> Range<u64> {
         let then = generation.saturating_sub(age.into());
         self.ticks.begin(region, then)..self.ticks.begin(region, then.saturating_add(1)).max(1)
     }
@@ -118,7 +118,7 @@ impl TimedWindow {
     }
 
     /// Makes the segment of a hash smaller if it has become too roomy.
-    fn fit<I: Isa>(&mut self, isa: I, hash: u64) {
+    pub(super) fn fit<I: Isa>(&mut self, isa: I, hash: u64) {
         let (_, words) = self.segments.get(hash);
         let segment = Segment { words };
         let info = segment.info();

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::clock::region_of;
+use super::counted::set_tags;
 use super::filter::{TimedWindow, part};
 use super::segment::{Info, Segment};
 use crate::bits::Scalar;
@@ -32,14 +33,20 @@ impl TimedWindow {
             let region = region_of(hash);
             let generation = self.regions[region].generation;
             let back = before[region] - generation;
+            let tag = |tag| {
+                let age = u64::from(shape.age(before[region], tag)).saturating_sub(back);
+                shape.tag(generation.wrapping_sub(age))
+            };
+            if shape.payload_bits > 0 {
+                self.add_up(hash, tag);
+            }
             let (depth, words) = self.segments.get_mut(hash);
             let mut segment = Segment { words };
             let mut entries = segment.entries(&shape);
-            for entry in &mut entries {
-                let age = u64::from(shape.age(before[region], entry.tag)).saturating_sub(back);
-                entry.tag = shape.tag(generation.wrapping_sub(age));
+            if shape.payload_bits == 0 {
+                entries.iter_mut().for_each(|entry| entry.tag = tag(entry.tag));
+                segment.retag(&shape, &entries);
             }
-            segment.retag(&shape, &entries);
             segment.set_generation(generation);
             let info = segment.info();
             if info.blind > 0 {
@@ -48,6 +55,20 @@ impl TimedWindow {
                 segment.set_info(Info { blind: blind as u32, ..info });
             }
             self.weigh(hash, depth, &entries);
+        }
+    }
+
+    /// Gives the counts of a segment other tags, and adds up those that are of one generation then.
+    fn add_up(&mut self, hash: u64, tag: impl Fn(u32) -> u32) {
+        let segment = Segment { words: self.segments.get(hash).1 };
+        let (info, before) = (segment.info(), segment.entries(&self.shape));
+        let entries = set_tags(&before, tag);
+        let generation = segment.generation();
+        // There are no more than before, so they fit.
+        let bits = info.remainder_bits;
+        if let Some(made) = Segment::of_entries(&self.shape, &entries, bits, generation, info.blind) {
+            self.segments.replace(hash, made.words);
+            self.replaced(hash, before.len(), entries.len());
         }
     }
 }

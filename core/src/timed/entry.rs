@@ -58,7 +58,7 @@ impl Entry {
         u64::BITS - 1 - self.remainder.trailing_zeros()
     }
 
-    fn key(self) -> (u32, u64) {
+    pub(super) fn key(self) -> (u32, u64) {
         (self.bucket, self.remainder)
     }
 

@@ -337,7 +337,7 @@ impl TimedWindow {
 
     /// Every few insertions, or with each while there is something to do: looks after a segment.
     #[inline(always)]
-    fn look_after<I: Isa>(&mut self, isa: I) {
+    pub(super) fn look_after<I: Isa>(&mut self, isa: I) {
         self.turn = (self.turn + 1) % TURNS;
         if self.turn == 0 || self.quiet == 0 {
             self.tend(isa);

@@ -22,6 +22,7 @@ mod abilities;
 mod back;
 mod bounded;
 mod clock;
+mod counted;
 mod deal;
 mod entry;
 mod filter;
@@ -38,5 +39,6 @@ mod tend;
 mod validate;
 mod weights;
 
+pub use counted::{Unit, WindowCounts, WindowCountsParameters};
 pub use filter::TimedWindow;
 pub use parameters::TimedWindowParameters;

@@ -38,6 +38,8 @@ pub struct TimedWindowParameters {
     /// Bytes that it may take, or 0 for as many as keys need. With more keys than these hold, it errs more
     /// often than it promises, and says so.
     pub most_bytes: u64,
+    /// Bits beside every tag: none here, and some where a count rides along.
+    pub payload_bits: u32,
 }
 
 /// Generations of a span unless more are needed: with fewer, more keys are stored that left the window;
@@ -80,6 +82,18 @@ impl TimedWindowParameters {
         rate: f64,
         expected: Option<u64>,
     ) -> Result<Self, Unfit> {
+        Self::with_payload(0, span, slack, rate, expected, Self::bits_per_entry)
+    }
+
+    /// The same where so many bits ride beside every tag, at the least cost.
+    pub(super) fn with_payload(
+        payload_bits: u32,
+        span: Span,
+        slack: Option<Span>,
+        rate: f64,
+        expected: Option<u64>,
+        cost: impl Fn(&Self) -> f64,
+    ) -> Result<Self, Unfit> {
         let enough = |&generations: &u32| {
             let longest = Ticks::new(span.millis(), generations).longest();
             slack.is_none_or(|slack| longest - span.millis() <= slack.millis())
@@ -105,8 +119,9 @@ impl TimedWindowParameters {
                     entries,
                     expected,
                     most_bytes,
+                    payload_bits,
                 };
-                let bits = made.bits_per_entry();
+                let bits = cost(&made);
                 if best.is_none_or(|(least, _)| bits < least) {
                     best = Some((bits, made));
                 }
@@ -123,11 +138,23 @@ impl TimedWindowParameters {
         most_bytes: u64,
         expected: Option<u64>,
     ) -> Result<Self, Unfit> {
+        Self::with_payload_and_memory(0, span, slack, most_bytes, expected)
+    }
+
+    /// The same where so many bits ride beside every tag.
+    pub(super) fn with_payload_and_memory(
+        payload_bits: u32,
+        span: Span,
+        slack: Option<Span>,
+        most_bytes: u64,
+        expected: Option<u64>,
+    ) -> Result<Self, Unfit> {
         if most_bytes < LEAST_BOUND {
             return Err(Unfit("needs a bound of 64 KiB at least"));
         }
         let of = |rate| {
-            let made = Self::with_error(span, slack, rate, expected)?;
+            let cost = Self::bits_per_entry;
+            let made = Self::with_payload(payload_bits, span, slack, rate, expected, cost)?;
             Ok(Self { most_bytes, ..made })
         };
         let fits = |made: &Self| made.promised_items() >= expected;
@@ -159,7 +186,8 @@ impl TimedWindowParameters {
     }
 
     pub(super) fn shape(&self) -> Shape {
-        Shape::new(self.groups, self.ticks(), self.remainder_bits, self.floor_depth())
+        let shape = Shape::new(self.groups, self.ticks(), self.remainder_bits, self.floor_depth());
+        Shape { payload_bits: self.payload_bits, ..shape }
     }
 
     /// Bits of remainder that an entry has at most.
@@ -180,9 +208,9 @@ impl TimedWindowParameters {
     }
 
     /// Bits of a stored entry in a calm time.
-    fn bits_per_entry(&self) -> f64 {
+    pub(super) fn bits_per_entry(&self) -> f64 {
         let entries = 0.9 * f64::from(self.entries);
-        let slot = 1 + self.remainder_bits + self.ticks().tag_bits();
+        let slot = 1 + self.remainder_bits + self.payload_bits + self.ticks().tag_bits();
         let words = f64::from(self.groups) + HEAD as f64 + 1.5;
         f64::from(slot) / LOAD + 64.0 * words / entries
     }

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::clock::region_of;
+use super::counted::cut_counts;
 use super::entry::{Entry, halves, unite, united};
 use super::filter::{TimedWindow, limit};
 use super::segment::Segment;
@@ -86,7 +87,7 @@ impl TimedWindow {
 
     /// A segment of sorted entries for the prefix of a hash of so many bits, with what is in it.
     #[inline(always)]
-    fn made_of(
+    pub(super) fn made_of(
         &self,
         hash: u64,
         depth: u32,
@@ -95,8 +96,12 @@ impl TimedWindow {
     ) -> Option<(Segment, Vec<Entry>)> {
         let generation = self.regions[region_of(hash)].generation;
         let needed = self.needed_bits(hash, depth);
-        entries.iter_mut().for_each(|entry| *entry = entry.cut(needed));
-        unite(&mut entries, |tag| self.shape.age(generation, tag));
+        if self.shape.payload_bits > 0 {
+            entries = cut_counts(&entries, needed);
+        } else {
+            entries.iter_mut().for_each(|entry| *entry = entry.cut(needed));
+            unite(&mut entries, |tag| self.shape.age(generation, tag));
+        }
         let made = Segment::of_entries(&self.shape, &entries, needed, generation, blind)?;
         Some((made, entries))
     }

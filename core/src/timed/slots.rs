@@ -144,7 +144,7 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
     /// Puts field and tag before the entry in `slot`, which is in the run or just after it. A slot is free.
     #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "what the search found, at its only caller")]
-    fn put<I: Isa>(
+    pub(super) fn put<I: Isa>(
         &mut self,
         isa: I,
         shape: &Shape,

@@ -10,12 +10,13 @@ use alloc::boxed::Box;
 use crate::float::Float as _;
 use super::clock::{REGION_BITS, REGIONS, region_of};
 use super::deal::{coarse_value, fine, most_bins_for};
-use super::entry::{BUCKETS, Entry, is_sorted};
+use super::entry::{BUCKETS, Entry};
 use super::filter::{Region, TimedWindow, part};
 use super::level::{PARTS, Population, is_step};
 use super::parameters::TimedWindowParameters;
 use super::segment::{Info, MOST_COARSE, Segment, Shape};
 use super::tend::{MOST_DEPTH, longest_prefix};
+use super::validate::are_entries;
 use crate::bits::{BitReader, BitWriter, Extendible};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
@@ -279,5 +280,5 @@ fn read_entries(
         }
     }
     let left = BitReader::new(words, bits).take((words.len() * 64 - bits) as u32);
-    (entries.len() == count && left == 0 && is_sorted(&entries)).then_some(entries)
+    (entries.len() == count && left == 0 && are_entries(shape, &entries)).then_some(entries)
 }

@@ -71,7 +71,7 @@ impl TimedWindow {
 
     /// Whether the table will soon be too short.
     #[inline(always)]
-    fn lacks_entries(&self) -> bool {
+    pub(super) fn lacks_entries(&self) -> bool {
         let length = self.segments.length();
         let room = u64::from(self.parameters.entries) << length;
         if 10 * self.items < TABLE_FROM * room || length >= longest_prefix(self.segments.arrays()) {

@@ -3,10 +3,11 @@
 use alloc::string::String;
 
 use super::clock::{REGIONS, region_of};
+use super::counted::are_counts;
 use super::deal::most_bins_for;
-use super::entry::is_sorted;
+use super::entry::{Entry, is_sorted};
 use super::filter::{TimedWindow, part};
-use super::segment::Segment;
+use super::segment::{Segment, Shape};
 use super::tend::longest_prefix;
 use super::weights::Weights;
 use crate::bits::Scalar;
@@ -57,7 +58,7 @@ impl TimedWindow {
         check(info.bins == 0 || info.count <= info.slots(), "its entries fit")?;
         let entries = segment.entries(shape);
         check(entries.len() == info.count, "its entries are counted")?;
-        check(is_sorted(&entries), "its entries are sorted")?;
+        check(are_entries(shape, &entries), "its entries are in order")?;
         let most = self.parameters.most_remainder_bits();
         check(info.remainder_bits <= most, "remainders are not too long")?;
         let fits = |len: u32| {
@@ -75,6 +76,11 @@ impl TimedWindow {
         let again = Segment::of_info(shape, segment.generation(), info, &entries);
         check(segment.with_bins(Scalar, shape, bins) == again, "its words follow from its entries")
     }
+}
+
+/// Whether these can be the entries of a segment, in this order.
+pub(super) fn are_entries(shape: &Shape, entries: &[Entry]) -> bool {
+    if shape.payload_bits > 0 { are_counts(entries) } else { is_sorted(entries) }
 }
 
 fn check(holds: bool, invariant: &str) -> Result<(), String> {

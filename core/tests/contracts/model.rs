@@ -3,11 +3,11 @@
 //! It shows that the contracts of abilities can be kept at all, and that they notice when not.
 
 use std::any::Any;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use lately::raw::codec::Writer;
-use lately::raw::{Blueprint, Counting, Filter, List, Membership, Parameters, Removing};
-use lately::{Error, Promise, Seed, Slack, Span, Time, Window};
+use lately::raw::{Blueprint, Counting, Filter, List, Membership, Parameters, Removing, remix};
+use lately::{Admission, Error, Promise, Seed, Slack, Span, Time, Wait, Window};
 use testkit::oracle::{Counts, Within};
 
 use crate::subjects::Subject;
@@ -54,6 +54,16 @@ pub enum Flaw {
     LosesWhenCombining,
     /// Merges with filters of any kind.
     CombinesWithAnything,
+    /// Lets counts go a millisecond before their time.
+    CountsTooShort,
+    /// Never lets a count go.
+    CountsForEver,
+    /// Counts what it denies.
+    CountsTheDenied,
+    /// Lets one more pass than the limit one time in ten.
+    AdmitsOneMore,
+    /// Denies one time in ten for no reason.
+    DeniesAtWill,
 }
 
 const SPAN: Span = Span::from_millis(100);
@@ -101,6 +111,7 @@ impl Blueprint for ModelBlueprint {
             unturned: None,
             stamps: HashMap::new(),
             counts: Counts::new(),
+            sightings: VecDeque::new(),
             additions: 0,
             is_product: false,
         })
@@ -118,6 +129,8 @@ struct Model {
     /// When each key was last inserted, by the clock as given.
     stamps: HashMap<u64, u64>,
     counts: Counts,
+    /// What was counted when, the oldest first; what left the window is in neither.
+    sightings: VecDeque<(u64, u64, u64)>,
     additions: u64,
     is_product: bool,
 }
@@ -149,7 +162,8 @@ impl Membership for Model {
 }
 
 impl Counting for Model {
-    fn add_hash(&mut self, hash: u64, times: u64, _now: Time) -> u64 {
+    fn add_hash(&mut self, hash: u64, times: u64, now: Time) -> u64 {
+        self.let_go(now);
         self.additions += 1;
         let times = match self.blueprint.flaw {
             Flaw::Undercounts if self.additions.is_multiple_of(1000) => times - 1,
@@ -157,11 +171,41 @@ impl Counting for Model {
             _ => times,
         };
         self.counts.add(hash, times);
+        self.sightings.push_back((now.millis(), hash, times));
         self.counts.count(hash)
     }
 
-    fn count_hash(&self, hash: u64, _now: Time) -> u64 {
-        self.counts.count(hash)
+    fn count_hash(&self, hash: u64, now: Time) -> u64 {
+        let gone = self.sightings.iter().take_while(|sighting| self.has_left(sighting.0, now));
+        let gone: u64 = gone.filter(|sighting| sighting.1 == hash).map(|sighting| sighting.2).sum();
+        self.counts.count(hash).saturating_sub(gone)
+    }
+
+    fn admit_hash(&mut self, hash: u64, times: u64, limit: u64, now: Time) -> Admission {
+        self.let_go(now);
+        let before = self.counts.count(hash);
+        let at_will = remix(self.additions, hash).is_multiple_of(10);
+        let limit = match self.blueprint.flaw {
+            Flaw::AdmitsOneMore if at_will => limit + 1,
+            Flaw::DeniesAtWill if at_will => 0,
+            _ => limit,
+        };
+        let allowed = before + times <= limit;
+        if allowed || self.blueprint.flaw == Flaw::CountsTheDenied {
+            self.add_hash(hash, times, now);
+        }
+        let count = self.counts.count(hash);
+        let wait = (!allowed).then(|| {
+            let mut left = before + times - limit;
+            let leaves =
+                self.sightings.iter().filter(|sighting| sighting.1 == hash).find(|found| {
+                    left = left.saturating_sub(found.2);
+                    left == 0
+                });
+            let leaves = leaves.map_or(0, |sighting| sighting.0 + SPAN.millis() + 1);
+            Wait::Time(Span::from_millis(leaves.saturating_sub(now.millis())))
+        });
+        Admission { allowed, count, surely: before, left: limit.saturating_sub(count), wait }
     }
 
     fn take_back_hash(&mut self, hash: u64, times: u64, _now: Time) -> Result<u64, Error> {
@@ -196,6 +240,23 @@ impl Counting for Model {
 }
 
 impl Model {
+    /// Whether what was counted at a moment has left the window.
+    fn has_left(&self, at: u64, now: Time) -> bool {
+        let kept = match self.blueprint.flaw {
+            Flaw::NeverSlides | Flaw::CountsForEver => return false,
+            Flaw::CountsTooShort => SPAN.millis() - 1,
+            _ => SPAN.millis(),
+        };
+        now.millis().saturating_sub(at) > kept
+    }
+
+    fn let_go(&mut self, now: Time) {
+        while self.sightings.front().is_some_and(|sighting| self.has_left(sighting.0, now)) {
+            let (_, hash, times) = self.sightings.pop_front().unwrap();
+            self.counts.remove(hash, times.min(self.counts.count(hash)));
+        }
+    }
+
     fn lingers(&self, hash: u64, now: u64) -> bool {
         self.unturned.as_ref().is_some_and(|seen| seen.contains(hash, now))
     }

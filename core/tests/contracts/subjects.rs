@@ -85,18 +85,30 @@ impl Subject {
 
     /// Whether it says how often, and can take back.
     pub fn takes_back_sightings(&self) -> bool {
-        self.counts_sightings() && (self.build)(0).as_removing().is_some()
+        let slides = matches!(self.promise.window, Window::Last(_));
+        self.counts_sightings() && !slides && (self.build)(0).as_removing().is_some()
     }
 
     /// Whether it says how often, and cannot take back.
     pub fn keeps_sightings(&self) -> bool {
-        self.counts_sightings() && !self.takes_back_sightings()
+        self.counts_sightings() && (self.build)(0).as_removing().is_none()
     }
 
     /// Whether it says how often by the rule of minimal increase.
     pub fn increases_minimally(&self) -> bool {
         let rule = ("rule", Rule::MinimalIncrease.name().to_owned());
         (self.build)(0).blueprint().fields().contains(&rule)
+    }
+
+    /// Whether it says how often in a window.
+    pub fn counts_in_a_window(&self) -> bool {
+        self.promise.window != Window::Ever && self.counts_sightings()
+    }
+
+    /// Whether counts of two can be multiplied.
+    pub fn multiplies(&self) -> bool {
+        let other = (self.build)(0);
+        (self.build)(0).as_counting().is_some_and(|counter| counter.multiply(&*other).is_ok())
     }
 
     /// Whether it says how often, and can be combined with another.
@@ -206,6 +218,13 @@ pub fn goals() -> Vec<Goal> {
     for window in [1, 100, 3_000] {
         goals.push(Goal { counting: true, ..Goal::new(Window::Last(window), rate(0.01)) });
     }
+    for millis in [1, 10, 1_000] {
+        let window = Window::Within(Span::from_millis(millis));
+        goals.push(Goal { counting: true, ..Goal::new(window, rate(0.01)) });
+    }
+    let slack = Slack::Time(Span::from_millis(40));
+    let window = Window::Within(Span::from_millis(1_000));
+    goals.push(Goal { counting: true, slack, ..Goal::new(window, rate(0.001)) });
     let counting = Goal { counting: true, ..Goal::new(Window::Ever, Memory::from_bytes(50_000)) };
     goals.push(Goal { expected_items: Some(5_000), ..counting });
     goals

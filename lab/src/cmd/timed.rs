@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
-use crate::timed::{day, replay, soak};
+use crate::timed::{cap, day, replay, soak};
 
 /// Which experiment.
 #[derive(Debug, Args)]
@@ -22,6 +22,8 @@ enum Experiment {
     Day(day::Options),
     /// A log by its own times against the exact truth
     Replay(replay::Options),
+    /// A limit per key on a log, by its own times, beside an exact one
+    Cap(cap::Options),
 }
 
 /// Runs one; says whether its claims hold.
@@ -30,5 +32,6 @@ pub fn timed(options: &Options, out: &mut impl Write) -> Result<bool> {
         Experiment::Soak(options) => soak::soak(options, out),
         Experiment::Day(options) => day::day(options, out),
         Experiment::Replay(options) => replay::replay(options, out),
+        Experiment::Cap(options) => cap::cap(options, out),
     }
 }

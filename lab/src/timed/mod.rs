@@ -1,5 +1,6 @@
 //! Experiments on windows by time: what the succinct one claims, at any rate.
 
+pub mod cap;
 pub mod day;
 pub mod replay;
 pub mod soak;
@@ -12,10 +13,15 @@ use lately::{ErrorRate, Seed, Slack, Span, Time, Window, catalog};
 
 use anyhow::{Result, bail};
 
+/// The structure that counts.
+pub const COUNTING: &str = "window-counts";
+
 /// A structure of the catalog over a window by time, empty.
 pub fn fresh(structure: &str, span: Span, error: ErrorRate) -> Result<Box<dyn Filter>> {
     let row = catalog::row_named(structure)?;
-    let plan = Goal::new(Window::Within(span), error).plan_with(row)?;
+    let goal = Goal::new(Window::Within(span), error);
+    let goal = Goal { counting: structure == COUNTING, ..goal };
+    let plan = goal.plan_with(row)?;
     Ok(plan.blueprint.build(Seed(1))?)
 }
 

@@ -14,9 +14,9 @@ use testkit::stats::rate_is_at_most;
 
 use super::{Expected, Truth, fresh, millis};
 
-/// What to replay.
+/// A log.
 #[derive(Debug, Args)]
-pub struct Options {
+pub struct Log {
     /// The log; `-` is standard input
     path: PathBuf,
     /// The field of the key
@@ -25,6 +25,13 @@ pub struct Options {
     /// The field of the time
     #[arg(long, default_value = "time")]
     time: String,
+}
+
+/// What to replay.
+#[derive(Debug, Args)]
+pub struct Options {
+    #[command(flatten)]
+    log: Log,
     /// Windows
     #[arg(long, value_delimiter = ',', default_value = "1m,10m,1h,6h")]
     within: Vec<Span>,
@@ -37,15 +44,7 @@ const HASHING: Hashing = Hashing::Fast(Seed(1));
 
 /// Replays it through every window; says whether nothing was forgotten and no more reported than promised.
 pub fn replay(options: &Options, out: &mut impl Write) -> Result<bool> {
-    let source: Box<dyn Read> = match options.path.to_str() {
-        Some("-") => Box::new(std::io::stdin()),
-        _ => Box::new(File::open(&options.path).context("the log does not open")?),
-    };
-    let mut events = Vec::new();
-    for (number, line) in BufReader::new(source).lines().enumerate() {
-        let event = event(options, &line?).with_context(|| format!("line {}", number + 1))?;
-        events.push(event);
-    }
+    let events = options.log.events()?;
     let mut holds = true;
     for &within in &options.within {
         let mut filter = fresh("timed", within, options.error)?;
@@ -85,13 +84,27 @@ fn replay_one(
     Ok(forgotten == 0 && rate_is_at_most(reported, absent, error.get(), 1e-9))
 }
 
-/// The hash of the key of a line, and its moment.
-fn event(options: &Options, line: &str) -> Result<(u64, u64)> {
-    let event: serde_json::Value = serde_json::from_str(line)?;
-    let time = event[&options.time].as_str().context("no time")?;
-    let key = event[&options.key].to_string();
-    let moment = moment(time).with_context(|| format!("not a time: {time}"))?;
-    Ok((HASHING.hash(key.as_bytes()), moment))
+impl Log {
+    /// The hash of the key of every event, and its moment.
+    pub fn events(&self) -> Result<Vec<(u64, u64)>> {
+        let source: Box<dyn Read> = match self.path.to_str() {
+            Some("-") => Box::new(std::io::stdin()),
+            _ => Box::new(File::open(&self.path).context("the log does not open")?),
+        };
+        let lines = BufReader::new(source).lines().enumerate();
+        let event = |(number, line): (usize, std::io::Result<String>)| {
+            self.event(&line?).with_context(|| format!("line {}", number + 1))
+        };
+        lines.map(event).collect()
+    }
+
+    fn event(&self, line: &str) -> Result<(u64, u64)> {
+        let event: serde_json::Value = serde_json::from_str(line)?;
+        let time = event[&self.time].as_str().context("no time")?;
+        let key = event[&self.key].to_string();
+        let moment = moment(time).with_context(|| format!("not a time: {time}"))?;
+        Ok((HASHING.hash(key.as_bytes()), moment))
+    }
 }
 
 /// Milliseconds since 1970 of a time like `2015-09-12T00:46:58.771Z`.

@@ -10,6 +10,7 @@ mod forget;
 mod hashes;
 mod help;
 mod info;
+mod limit;
 mod load;
 mod merge;
 mod moment;
@@ -45,6 +46,8 @@ pub static LATELY: &[Entry<Ours>] = &[
     command::<Ours, count::CountAt>(),
     command::<Ours, count::IncrBy>(),
     command::<Ours, count::IncrByAt>(),
+    command::<Ours, limit::Limit>(),
+    command::<Ours, limit::LimitAt>(),
     command::<Ours, info::Card>(),
     command::<Ours, info::Info>(),
     command::<Ours, expire::Expire>(),

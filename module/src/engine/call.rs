@@ -213,6 +213,27 @@ impl<'a, M: Module> Call<'a, M> {
         }
     }
 
+    /// Sends that a word of the command was counted so often, at a moment or at the latest that its filter
+    /// knows.
+    pub fn replicate_count(&self, moment: Option<Time>, item: usize, times: i64) {
+        let (key, item) = (self.strings[1], self.strings[item]);
+        // SAFETY: the formats announce strings and numbers in this order.
+        unsafe {
+            let replicate = api::Replicate();
+            match moment {
+                Some(moment) => {
+                    let (command, moment) = (c"LATELY.INCRBYAT", moment.millis() as i64);
+                    let format = c"slsl".as_ptr();
+                    replicate(self.ctx, command.as_ptr(), format, key, moment, item, times);
+                }
+                None => {
+                    let command = c"LATELY.INCRBY";
+                    replicate(self.ctx, command.as_ptr(), c"ssl".as_ptr(), key, item, times);
+                }
+            }
+        }
+    }
+
     /// Sends this command to replicas and to the append-only file with a moment added, announced by
     /// a word.
     pub fn replicate_with_moment(&self, command: &CStr, word: &CStr, moment: Time) {
