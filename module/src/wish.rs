@@ -188,6 +188,8 @@ impl Wish {
 
     fn read_slack(&self, slack: &str) -> Result<Slack, Refusal> {
         match self.window {
+            // Exact to the item.
+            Some(Window::Last(_)) if slack == "0" => Ok(Slack::Items(0)),
             Some(Window::Last(_)) => Ok(Slack::Items(quantity::items(slack)?)),
             Some(Window::Within(_)) => Ok(Slack::Time(span(slack)?)),
             _ => Err(Refusal::new("SLACK belongs to LAST or WITHIN")),
