@@ -18,6 +18,7 @@ use core::any::Any;
 use core::fmt;
 use core::ops::RangeInclusive;
 
+use crate::bits::Footprint;
 use crate::blueprint::Blueprint;
 use crate::codec::Writer;
 use crate::error::Error;
@@ -354,6 +355,22 @@ pub trait Filter: Membership + Copied + fmt::Debug + Send + Sync + Any {
 
     /// This filter as one that lets keys leave early, if it can.
     fn as_deadlines(&mut self) -> Option<&mut dyn Deadlines> {
+        None
+    }
+
+    /// Remembers also what another filter does, which must be built alike and its keys hashed alike. Of a
+    /// key that neither saw, it errs if either did: errors add up.
+    fn unite(&mut self, other: &dyn Filter) -> Result<(), Error> {
+        let _ = other;
+        Err(Error::Unsupported {
+            operation: "take in another",
+            instead: "ask both, or insert both streams into one; what remembers everything can \
+                      (`Lately::ever()`)",
+        })
+    }
+
+    /// Where it writes, if that stays the same as long as it lives and stands where it is.
+    fn footprint(&self) -> Option<Footprint> {
         None
     }
 

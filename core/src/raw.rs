@@ -23,7 +23,7 @@
 //! assert_eq!(sliding.heap_bytes(), sliding.blueprint().heap_bytes());
 //! ```
 
-pub use crate::bits::LargePages;
+pub use crate::bits::{Footprint, LargePages};
 pub use crate::blueprint::{Blueprint, Floor, Structure, Unfit};
 pub use crate::filter::{
     Admission, Age, Aging, Copied, Counting, Deadlines, Filter, Membership, Removing, Wait,

@@ -6,10 +6,12 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::codec;
+use crate::dictionary::Repeat;
 use crate::error::Error;
 use crate::filter::Filter;
 use crate::hash::Hashing;
 use crate::promise::Promise;
+use crate::window::Time;
 
 /// A structure chosen at run time, and how keys become its hashes.
 ///
@@ -29,6 +31,12 @@ impl Untyped {
 
     /// The filter in a snapshot of this or an older release.
     pub fn open(snapshot: &[u8]) -> Result<Self, Error> {
+        if codec::Bundle::begins(snapshot) {
+            return Err(Error::Unsupported {
+                operation: "be opened as one",
+                instead: "threads shared it: open it with `Shared::open`",
+            });
+        }
         let (filter, hashing) = codec::open(snapshot)?;
         Ok(Self { hashing, filter })
     }
@@ -61,6 +69,29 @@ impl Untyped {
     /// The structure alone.
     pub fn into_filter(self) -> Box<dyn Filter> {
         self.filter
+    }
+
+    /// Records a sighting; whether it is new.
+    #[inline(always)]
+    pub(crate) fn insert(&mut self, hash: u64, now: Time, repeat: Repeat) -> bool {
+        match repeat {
+            Repeat::Refresh => self.filter.insert_hash(hash, now),
+            Repeat::Keep => self.filter.insert_new_hash(hash, now),
+        }
+    }
+
+    /// The same for many.
+    pub(crate) fn insert_all(
+        &mut self,
+        hashes: &[u64],
+        now: Time,
+        repeat: Repeat,
+        new: &mut [bool],
+    ) {
+        match repeat {
+            Repeat::Refresh => self.filter.insert_hashes(hashes, now, new),
+            Repeat::Keep => self.filter.insert_new_hashes(hashes, now, new),
+        }
     }
 
     /// An empty filter that is built alike and hashes alike.

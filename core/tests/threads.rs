@@ -54,14 +54,37 @@ fn windows() -> [Shared; 2] {
         .map(|builder| builder.error(ERROR).build_shared().unwrap())
 }
 
+/// All threads insert all keys, in a way that is to be tried.
+fn new_to_exactly_one(insert: impl Fn(u64) -> bool + Sync) {
+    let answers = together(|thread| keys(thread, COUNT).map(|key| (key, insert(key))).collect());
+    assert_new_once(&news(answers), COUNT, ERROR);
+}
+
 #[test]
 fn each_key_is_new_to_exactly_one_thread() {
     for seen in windows() {
-        let answers =
-            together(|thread| keys(thread, COUNT).map(|key| (key, seen.insert(key))).collect());
-        assert_new_once(&news(answers), COUNT, ERROR);
+        new_to_exactly_one(|key| seen.insert(key));
         assert!((0..COUNT).all(|key| seen.contains(key)));
     }
+}
+
+/// A planted fault, as of a lock that is released between looking and inserting: others come in between.
+#[test]
+#[should_panic(expected = "a key was new to several threads")]
+fn looking_before_inserting_is_caught() {
+    let [seen, _] = windows();
+    let (barrier, meeting) = (Barrier::new(THREADS as usize), COUNT / 2);
+    new_to_exactly_one(|key| {
+        let new = !seen.contains(key);
+        // All meet once, so that it does not depend on luck.
+        if key == meeting {
+            barrier.wait();
+        } else {
+            std::thread::yield_now();
+        }
+        seen.insert(key);
+        new
+    });
 }
 
 #[test]

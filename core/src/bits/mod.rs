@@ -3,6 +3,7 @@
 mod aligned;
 mod bytes;
 mod extendible;
+mod footprint;
 mod given_back;
 mod isa;
 mod large_pages;
@@ -16,6 +17,8 @@ mod scalar;
 mod shelf;
 mod sizes;
 mod strings;
+#[cfg(feature = "std")]
+mod turn;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 #[cfg(target_arch = "x86_64")]
@@ -26,6 +29,7 @@ mod x86_64_shelf;
 pub use aligned::{Aligned, LINE_BYTES};
 pub(crate) use bytes::{bytes, bytes_mut};
 pub use extendible::{Extendible, MOST_WORDS, prefix, sibling};
+pub use footprint::{Footprint, NUMBERS};
 pub(crate) use isa::vectorized;
 pub use isa::{FEW, Isa, Level};
 pub use large_pages::LargePages;
@@ -41,5 +45,9 @@ pub use strings::{
     BitReader, BitWriter, copy_bits, insert_bits_down, insert_bits_up, move_bits_up, read_bits,
     read_bits_down, write_bits,
 };
+#[cfg(all(test, target_arch = "x86_64", not(miri)))]
+pub(crate) use turn::flags;
+#[cfg(feature = "std")]
+pub use turn::{Flag, Guard, Turn};
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::Avx2;

@@ -2,6 +2,8 @@
 #![allow(unsafe_code)]
 
 use super::aligned::Aligned;
+use super::footprint::fetch_record;
+use super::isa::Level;
 
 /// A fixed number of records of equal length without gaps, the first of them on a cache line.
 ///
@@ -89,6 +91,13 @@ impl<const FRONT: usize> Records<FRONT> {
     /// All records, to write.
     pub fn as_mut_slice(&mut self) -> &mut [u8] {
         self.bytes.as_mut_slice()
+    }
+
+    /// Asks for a whole record, to be written, which need not exist.
+    #[inline(always)]
+    pub fn prefetch_to_write(&self, level: Level, index: usize) {
+        let first = self.bytes.as_slice().as_ptr().addr();
+        fetch_record(level, first, self.stride(), index);
     }
 
     /// Asks for the cache line of a byte of a record, which need not exist.

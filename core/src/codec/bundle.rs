@@ -41,6 +41,11 @@ impl Bundle {
         out.into_bytes()
     }
 
+    /// Whether bytes begin as a bundle does.
+    pub fn begins(bytes: &[u8]) -> bool {
+        bytes.starts_with(&BUNDLE_MAGIC)
+    }
+
     /// The number of items in the window of the whole, and the snapshots of its parts, unread.
     pub fn read(bytes: &[u8]) -> Result<(u64, Vec<&[u8]>), Error> {
         let mut reader = Reader::new(bytes);

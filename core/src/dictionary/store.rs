@@ -7,7 +7,7 @@ use super::bins::{Bin, Bins, FRONT, NOBODY};
 use super::overflow::REGIONS;
 use super::work::{Part, Uncounted, Work};
 use super::{Cut, Place, Shape};
-use crate::bits::{Isa, LINE_BYTES, Level, Scalar};
+use crate::bits::{Footprint, Isa, LINE_BYTES, Level, NUMBERS, Scalar};
 use crate::error::Error;
 
 /// How many bins before its turn the sweep asks for a bin.
@@ -279,7 +279,8 @@ impl Dictionary {
         work: &mut impl Work,
     ) {
         self.touch_bin(number, work);
-        self.prefetch_bin(number + AHEAD);
+        self.bins.records.prefetch_to_write(self.level, number);
+        self.bins.records.prefetch_to_write(self.level, number + AHEAD);
         let mut bin = self.bins.get_mut(number);
         let mut head = bin.head();
         let used = head.used();
@@ -300,6 +301,11 @@ impl Dictionary {
     #[inline(always)]
     pub fn prefetch(&self, place: Place) {
         self.prefetch_bin(place.bin);
+    }
+
+    /// Where an insertion will write, beside two numbers of whoever counts the sweeps.
+    pub fn footprint(&self, [one, two]: [&u64; NUMBERS - 1]) -> Footprint {
+        Footprint::new(self.level, &self.bins.records, self.shape.bins, [&self.len, one, two])
     }
 
     /// The same for a lookup, which mostly needs less.

@@ -22,6 +22,7 @@
 mod builder;
 mod clocked;
 mod counter;
+mod now;
 mod opened;
 #[cfg(feature = "serde")]
 mod serde;
@@ -44,12 +45,13 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
+use crate::dictionary::Repeat;
 use crate::error::Error;
 use crate::hash::Hashing;
 use crate::key::Key;
 use crate::promise::Promise;
 use crate::untyped::Untyped;
-use crate::window::Window;
+use crate::window::{Time, Window};
 
 /// Remembers which keys came lately.
 ///
@@ -154,6 +156,33 @@ impl<T> Lately<T> {
             instead: "build it with `removing()`",
         })?;
         Ok(removing.remove_hash(hash))
+    }
+
+    /// Remembers also what another filter does: for streams that were read apart, on several machines. Both
+    /// must be built alike, with the same seed or secret.
+    ///
+    /// The errors of both add up: what is promised holds no longer, but twice as much does after one
+    /// merge. [`error_now`](Self::error_now) says what it is, [`exceeds_promise`](Self::exceeds_promise)
+    /// whether that is too much; ask for half of the error to have room for one more.
+    ///
+    /// Only filters that remember everything can: insertions of two windows over the last *n* have no common
+    /// order. An error if this one cannot, or the two were not built alike; nothing is changed then.
+    ///
+    /// ```
+    /// use lately::Lately;
+    ///
+    /// let (mut monday, mut tuesday) = (Lately::ever().build()?, Lately::ever().build()?);
+    /// monday.insert("a");
+    /// tuesday.insert("b");
+    /// monday.merge(&tuesday)?;
+    /// assert!(monday.contains("a") && monday.contains("b"));
+    /// assert!(Lately::last(9).build()?.merge(&Lately::last(9).build()?).is_err());
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    #[doc(alias = "union")]
+    pub fn merge(&mut self, other: &Self) -> Result<(), Error> {
+        self.inner.check_hashing(&other.inner)?;
+        self.inner.filter.unite(&*other.inner.filter)
     }
 
     /// Forgets everything.
@@ -262,8 +291,31 @@ impl<T> Lately<T> {
         self.inner
     }
 
+    #[inline(always)]
     fn hash(&self, key: impl Key) -> u64 {
         key.hash_with(&self.inner.hashing)
+    }
+
+    /// Every way to insert a key leads here.
+    #[inline(always)]
+    fn put(&mut self, key: impl Key, now: Time, repeat: Repeat) -> bool {
+        let hash = self.hash(key);
+        self.inner.insert(hash, now, repeat)
+    }
+
+    /// Every way to insert many.
+    fn put_all<K: Key>(&mut self, keys: &[K], now: Time, repeat: Repeat, new: &mut [bool]) {
+        let hashing = self.inner.hashing;
+        in_batches(&hashing, keys, new, |hashes, new| {
+            self.inner.insert_all(hashes, now, repeat, new);
+        });
+    }
+
+    /// Every way to look many up.
+    fn find_all<K: Key>(&self, keys: &[K], now: Time, seen: &mut [bool]) {
+        in_batches(&self.inner.hashing, keys, seen, |hashes, seen| {
+            self.inner.filter.contains_hashes(hashes, now, seen);
+        });
     }
 }
 

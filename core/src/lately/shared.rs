@@ -7,26 +7,24 @@
 //! of the whole, with a little more slack.
 
 mod batch;
-mod clocked;
+mod now;
+mod opened;
+mod parts;
+mod split;
 mod timed;
-mod untimed;
 
 use alloc::borrow::ToOwned;
-use alloc::boxed::Box;
-use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use self::batch::MOST_PARTS;
+use self::parts::Parts;
+pub(super) use self::split::split;
 use super::{Door, Lately, Untimed};
 use crate::codec::Bundle;
 use crate::error::Error;
 use crate::hash::Hashing;
-use crate::key::{Hashed, Key};
-use crate::memory::Memory;
-use crate::plan::{Goal, Limit};
+use crate::key::Key;
 use crate::promise::Promise;
 use crate::shards::Shards;
 use crate::untyped::Untyped;
@@ -49,77 +47,12 @@ pub struct Shared<T = Untimed> {
 struct Inner<T> {
     /// The window of the whole.
     window: Window,
-    hashing: Hashing,
-    shards: Shards,
-    parts: Box<[Part<T>]>,
-}
-
-/// A part, away from the cache lines of its neighbours' locks.
-#[repr(align(128))]
-struct Part<T>(RwLock<Lately<T>>);
-
-/// Parts for every thread that can run at once: so many that two seldom meet in one, so few that one
-/// thread keeps what it needs of all of them in its nearest cache.
-const PARTS_PER_THREAD: usize = 8;
-
-/// Items of a window by count that a part should have at least: of fewer, the share would have to be
-/// enlarged too much.
-const LEAST_ITEMS: u64 = 4096;
-
-/// Into how many parts a filter is split, and the goal of each.
-pub(super) fn split(goal: &Goal) -> Result<(Parts, Goal), Error> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let wanted = threads.saturating_mul(PARTS_PER_THREAD).clamp(1, MOST_PARTS) as u64;
-    let most = match goal.window {
-        Window::Last(items) => (items / LEAST_ITEMS).clamp(1, wanted),
-        Window::Within(_) | Window::Ever => wanted,
-    };
-    let parts = Parts(1 << most.ilog2());
-    Ok((parts, parts.goal_of_one(goal)?))
-}
-
-/// A number of parts.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Parts(u32);
-
-impl Parts {
-    pub(super) fn get(self) -> u32 {
-        self.0
-    }
-
-    fn goal_of_one(self, goal: &Goal) -> Result<Goal, Error> {
-        let (shards, parts) = (Shards(self.0), u64::from(self.0));
-        let window = match goal.window {
-            Window::Last(items) => Window::Last(shards.window(items)),
-            other => other,
-        };
-        let slack = match goal.slack {
-            Slack::Items(items) => {
-                let left = items.checked_sub(shards.slack(goal.window)).ok_or_else(|| {
-                    Error::Parameter {
-                        name: "slack",
-                        found: items.to_string(),
-                        expected: "some percent of the window at least, for a filter that threads share",
-                    }
-                })?;
-                Slack::Items(left / parts)
-            }
-            other => other,
-        };
-        let limit = match goal.limit {
-            Limit::Memory(memory) => Limit::Memory(Memory::from_bytes(memory.bytes() / parts)),
-            Limit::Error(rate) => Limit::Error(rate),
-        };
-        let expected_items = goal.expected_items.map(|items| items.div_ceil(parts));
-        Ok(Goal { window, slack, limit, expected_items, ..*goal })
-    }
+    parts: Parts<T>,
 }
 
 impl<T> Shared<T> {
     pub(super) fn of(window: Window, hashing: Hashing, parts: Vec<Lately<T>>) -> Self {
-        let shards = Shards(parts.len() as u32);
-        let parts = parts.into_iter().map(|part| Part(RwLock::new(part))).collect();
-        Self { inner: Arc::new(Inner { window, hashing, shards, parts }) }
+        Self { inner: Arc::new(Inner { window, parts: Parts::new(hashing, parts) }) }
     }
 
     /// Everything needed to go on later, or elsewhere. Each part is saved as it is when its turn
@@ -138,8 +71,7 @@ impl<T> Shared<T> {
             Window::Last(items) => items,
             Window::Within(_) | Window::Ever => 0,
         };
-        let parts = self.inner.parts.iter().map(|part| part.look().save()).collect();
-        Bundle { items, parts }.write()
+        Bundle { items, parts: self.inner.parts.each(Lately::save).collect() }.write()
     }
 
     /// Takes back the insertion of a key, as [`Lately::forget`] does.
@@ -152,7 +84,35 @@ impl<T> Shared<T> {
     /// ```
     #[doc(alias = "remove")]
     pub fn forget(&self, key: impl Key) -> Result<bool, Error> {
-        self.change(key, |part, key| part.forget(key))
+        self.inner.parts.change(key, |part, key| part.forget(key))
+    }
+
+    /// Remembers also what another filter does, as [`Lately::merge`], part by part; both must have as many.
+    ///
+    /// ```
+    /// use lately::Lately;
+    ///
+    /// let (monday, tuesday) = (Lately::ever().build_shared()?, Lately::ever().build_shared()?);
+    /// tuesday.insert("b");
+    /// monday.merge(&tuesday)?;
+    /// assert!(monday.contains("b"));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    #[doc(alias = "union")]
+    pub fn merge(&self, other: &Self) -> Result<(), Error>
+    where
+        T: Clone,
+    {
+        let [ours, theirs] = [self, other].map(|shared| shared.inner.parts.shards().0);
+        if ours != theirs {
+            let differences = format!("number of parts ({ours} and {theirs})");
+            return Err(Error::Different { differences });
+        }
+        // Copies, because nobody may wait for a lock while he has another.
+        for (number, part) in other.inner.parts.each(Lately::clone).enumerate() {
+            self.inner.parts.part(number).take().merge(&part)?;
+        }
+        Ok(())
     }
 
     /// Forgets everything, part by part.
@@ -165,7 +125,7 @@ impl<T> Shared<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn clear(&self) -> Result<(), Error> {
-        self.inner.parts.iter().try_for_each(|part| part.change().clear())
+        self.inner.parts.clear()
     }
 
     /// What is promised: that of the whole.
@@ -178,10 +138,12 @@ impl<T> Shared<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn promise(&self) -> Promise {
-        let of_one = self.inner.parts[0].look().promise();
-        let (window, parts) = (self.inner.window, u64::from(self.inner.shards.0));
+        let of_one = self.inner.parts.of_one(Lately::promise);
+        let (window, parts) = (self.inner.window, u64::from(self.inner.parts.shards().0));
         let slack = match of_one.slack {
-            Slack::Items(slack) => Slack::Items(self.inner.shards.slack(window) + slack * parts),
+            Slack::Items(slack) => {
+                Slack::Items(self.inner.parts.shards().slack(window) + slack * parts)
+            }
             other => other,
         };
         Promise { window, slack, ..of_one }
@@ -197,7 +159,7 @@ impl<T> Shared<T> {
     /// ```
     pub fn error_now(&self) -> f64 {
         let parts = &self.inner.parts;
-        parts.iter().map(|part| part.look().error_now()).sum::<f64>() / parts.len() as f64
+        parts.each(Lately::error_now).sum::<f64>() / f64::from(parts.shards().0)
     }
 
     /// The name of the structure in the [catalog](crate::catalog).
@@ -208,7 +170,7 @@ impl<T> Shared<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn structure(&self) -> &'static str {
-        self.inner.parts[0].look().structure()
+        self.inner.parts.of_one(Lately::structure)
     }
 
     /// Bytes on the heap at this moment.
@@ -220,8 +182,7 @@ impl<T> Shared<T> {
     /// ```
     pub fn heap_bytes(&self) -> u64 {
         let parts = &self.inner.parts;
-        size_of_val(&**parts) as u64
-            + parts.iter().map(|part| part.look().heap_bytes()).sum::<u64>()
+        parts.own_bytes() + parts.each(Lately::heap_bytes).sum::<u64>()
     }
 
     /// How keys become hashes.
@@ -234,40 +195,7 @@ impl<T> Shared<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn hashing(&self) -> Hashing {
-        self.inner.hashing
-    }
-
-    fn part(&self, key: impl Key) -> (&Part<T>, Hashed) {
-        let hash = key.hash_with(&self.inner.hashing);
-        (&self.inner.parts[self.inner.shards.of(hash)], Hashed(hash))
-    }
-
-    #[inline]
-    fn change<R>(&self, key: impl Key, work: impl FnOnce(&mut Lately<T>, Hashed) -> R) -> R {
-        let (part, key) = self.part(key);
-        work(&mut part.change(), key)
-    }
-
-    #[inline]
-    fn look<R>(&self, key: impl Key, work: impl FnOnce(&Lately<T>, Hashed) -> R) -> R {
-        let (part, key) = self.part(key);
-        work(&part.look(), key)
-    }
-
-    fn sum(&self, of_one: impl Fn(&Lately<T>) -> Result<f64, Error>) -> Result<f64, Error> {
-        self.inner.parts.iter().map(|part| of_one(&part.look())).sum()
-    }
-}
-
-impl<T> Part<T> {
-    // A thread that panicked while it held the lock left a filter that is whole: filters panic only
-    // before they change anything.
-    fn change(&self) -> RwLockWriteGuard<'_, Lately<T>> {
-        self.0.write().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn look(&self) -> RwLockReadGuard<'_, Lately<T>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
+        self.inner.parts.hashing()
     }
 }
 
@@ -276,7 +204,11 @@ where
     Lately<T>: Door<Time = T>,
 {
     fn opened(snapshot: &[u8], time: &T) -> Result<Self, Error> {
-        let (items, snapshots) = Bundle::read(snapshot)?;
+        let (items, snapshots) = Bundle::read(snapshot).map_err(|error| {
+            // It may be a snapshot all the same, of a filter in one part.
+            let is_whole = error == Error::NotASnapshot && Untyped::open(snapshot).is_ok();
+            if is_whole { IN_ONE_PART } else { error }
+        })?;
         let enter = |snapshot| Lately::enter(Untyped::open(snapshot)?, time.clone());
         let parts = snapshots.into_iter().map(enter).collect::<Result<Vec<_>, _>>()?;
         let (hashing, of_one) = (parts[0].hashing(), parts[0].promise());
@@ -303,6 +235,12 @@ where
     }
 }
 
+/// What is said of a filter that was not built to be shared.
+const IN_ONE_PART: Error = Error::Unsupported {
+    operation: "be shared by threads",
+    instead: "it is in one part: open it with `Lately::open`",
+};
+
 impl<T> Clone for Shared<T> {
     fn clone(&self) -> Self {
         Self { inner: Arc::clone(&self.inner) }
@@ -312,6 +250,7 @@ impl<T> Clone for Shared<T> {
 impl<T> fmt::Debug for Shared<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = &self.inner.parts;
-        write!(f, "Shared({} times {:?})", parts.len(), parts[0].look())
+        let one = parts.of_one(|part| format!("{part:?}"));
+        write!(f, "Shared({} times {one})", parts.shards().0)
     }
 }

@@ -5,8 +5,9 @@ use core::ops::RangeInclusive;
 use core::time::Duration;
 
 use super::untimed::{NO_AGES, NOT_DISTINCT};
-use super::{Door, Lately, in_batches};
+use super::{Door, Lately};
 use crate::clock::{Clock, SystemClock};
+use crate::dictionary::Repeat;
 use crate::error::Error;
 use crate::filter::Age;
 use crate::horizon::{Horizon, Lookout};
@@ -62,8 +63,9 @@ impl Timed {
         Ok(now)
     }
 
-    /// What came after a moment was never told.
-    pub(super) fn forget_after(&mut self, now: Time) {
+    /// Sets the latest moment back to `now` if it is later.
+    pub(super) fn turn_back(&mut self, inner: &mut Untyped, now: Time) {
+        inner.filter.turn_back(now);
         self.latest = self.latest.min(now);
         self.lookout.forget();
     }
@@ -108,8 +110,7 @@ impl<T: Moments> Lately<T> {
     /// ```
     pub fn insert_at(&mut self, key: impl Key, now: impl Into<Time>) -> Result<bool, Error> {
         let now = self.believe(now)?;
-        let hash = self.hash(key);
-        Ok(self.inner.filter.insert_hash(hash, now))
+        Ok(self.put(key, now, Repeat::Refresh))
     }
 
     /// Like [`insert_at`](Self::insert_at), but a repeat does not start the key's window anew.
@@ -126,8 +127,7 @@ impl<T: Moments> Lately<T> {
     /// ```
     pub fn insert_new_at(&mut self, key: impl Key, now: impl Into<Time>) -> Result<bool, Error> {
         let now = self.believe(now)?;
-        let hash = self.hash(key);
-        Ok(self.inner.filter.insert_new_hash(hash, now))
+        Ok(self.put(key, now, Repeat::Keep))
     }
 
     /// Like [`insert_at`](Self::insert_at), but the key counts until a deadline of its own, if that is
@@ -185,10 +185,7 @@ impl<T: Moments> Lately<T> {
         new: &mut [bool],
     ) -> Result<(), Error> {
         let now = self.believe(now)?;
-        let filter = &mut self.inner.filter;
-        in_batches(&self.inner.hashing, keys, new, |hashes, new| {
-            filter.insert_hashes(hashes, now, new);
-        });
+        self.put_all(keys, now, Repeat::Refresh, new);
         Ok(())
     }
 
@@ -216,10 +213,7 @@ impl<T: Moments> Lately<T> {
         new: &mut [bool],
     ) -> Result<(), Error> {
         let now = self.believe(now)?;
-        let filter = &mut self.inner.filter;
-        in_batches(&self.inner.hashing, keys, new, |hashes, new| {
-            filter.insert_new_hashes(hashes, now, new);
-        });
+        self.put_all(keys, now, Repeat::Keep, new);
         Ok(())
     }
 
@@ -258,10 +252,7 @@ impl<T: Moments> Lately<T> {
     ///
     /// If the two slices differ in length.
     pub fn contains_all_at<K: Key>(&self, keys: &[K], now: impl Into<Time>, seen: &mut [bool]) {
-        let (filter, now) = (&self.inner.filter, now.into());
-        in_batches(&self.inner.hashing, keys, seen, |hashes, seen| {
-            filter.contains_hashes(hashes, now, seen);
-        });
+        self.find_all(keys, now.into(), seen);
     }
 
     /// How long ago the key came, as the least and the most it can be; `None` if it is not in the
@@ -354,9 +345,7 @@ impl<T: Moments> Lately<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn turn_back(&mut self, now: impl Into<Time>) {
-        let now = now.into();
-        self.inner.filter.turn_back(now);
-        self.time.timed().forget_after(now);
+        self.time.timed().turn_back(&mut self.inner, now.into());
     }
 
     #[inline]

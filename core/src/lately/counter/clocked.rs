@@ -1,12 +1,12 @@
 //! Counts in the last *t* that read the moment from a clock.
 
+use super::super::now::Now as _;
 use super::super::{Clocked, Door};
 use super::{Counter, check_counting};
 use crate::error::Error;
 use crate::filter::Admission;
 use crate::key::Key;
 use crate::untyped::Untyped;
-use crate::window::Time;
 
 impl Door for Counter<Clocked> {
     type Time = Clocked;
@@ -46,7 +46,7 @@ impl Counter<Clocked> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn add_times(&mut self, key: impl Key, times: u64) -> u64 {
-        let now = self.now();
+        let now = self.time.now(&mut self.inner);
         let hash = key.hash_with(&self.inner.hashing);
         self.counting_mut().add_hash(hash, times, now)
     }
@@ -63,7 +63,7 @@ impl Counter<Clocked> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn count(&self, key: impl Key) -> u64 {
-        self.count_at(key, self.read())
+        self.count_at(key, self.time.read(&self.inner))
     }
 
     /// Counts the key if it then counts at most `limit`, in one step: see
@@ -80,7 +80,7 @@ impl Counter<Clocked> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn admit(&mut self, key: impl Key, limit: u64) -> Admission {
-        let now = self.now();
+        let now = self.time.now(&mut self.inner);
         let hash = key.hash_with(&self.inner.hashing);
         self.counting_mut().admit_hash(hash, 1, limit, now)
     }
@@ -99,22 +99,9 @@ impl Counter<Clocked> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn take_back(&mut self, key: impl Key, times: u64) -> Result<u64, Error> {
-        let now = self.now();
+        let now = self.time.now(&mut self.inner);
         let hash = key.hash_with(&self.inner.hashing);
         self.counting_mut().take_back_hash(hash, times, now)
-    }
-
-    /// The moment; a clock that was wrong before and is right again is believed.
-    fn now(&mut self) -> Time {
-        let now = self.read();
-        if self.time.is_set_back(now) {
-            self.turn_back(now);
-        }
-        now
-    }
-
-    fn read(&self) -> Time {
-        self.time.read(&self.inner)
     }
 }
 

@@ -83,7 +83,7 @@ where
                 instead: "count by time, or in one thread",
             });
         }
-        let (shards, goal) = shared::split(&self.goal)?;
+        let (shards, goal) = shared::split(&self.goal, self.parts)?;
         let mut one = self.clone();
         one.goal = goal;
         let parts = (0..shards.get()).map(|_| Ok(Part(RwLock::new(one.build()?))));

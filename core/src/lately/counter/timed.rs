@@ -250,9 +250,7 @@ impl<T: Moments> Counter<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn turn_back(&mut self, now: impl Into<Time>) {
-        let now = now.into();
-        self.inner.filter.turn_back(now);
-        self.time.timed().forget_after(now);
+        self.time.timed().turn_back(&mut self.inner, now.into());
     }
 
     #[inline]

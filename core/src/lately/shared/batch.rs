@@ -9,40 +9,39 @@
 
 use core::ops::Range;
 
-use super::{Part, Shared};
+use super::parts::Parts;
+use crate::bits::Flag;
 use crate::error::Error;
 use crate::hash::Hashing;
 use crate::key::{Hashed, Key};
+use crate::lately::Lately;
 use crate::shards::Shards;
 
-impl<T> Shared<T> {
-    /// Does `work` on each part with its keys, in their order, and their answers.
+impl<T, F: Flag> Parts<T, F> {
+    /// Changes each part with its keys, in their order, and their answers.
     pub(super) fn by_parts<K: Key>(
         &self,
         keys: &[K],
         answers: &mut [bool],
-        mut work: impl FnMut(&Part<T>, &[Hashed], &mut [bool]),
+        mut work: impl FnMut(&mut Lately<T>, &[Hashed], &mut [bool]),
     ) {
-        assert_eq!(keys.len(), answers.len(), "one answer per key");
-        let Self { inner } = self;
-        // Only a snapshot from elsewhere has so many: hardly two keys of a batch share a part.
-        if inner.parts.len() > MOST_PARTS {
-            for (key, answer) in keys.iter().zip(answers) {
-                let (part, hashed) = self.part(Hashed(key.hash_with(&inner.hashing)));
-                work(part, &[hashed], core::slice::from_mut(answer));
-            }
-            return;
-        }
-        for (keys, answers) in keys.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
-            let batch = Batch::new(keys, &inner.hashing, inner.shards);
-            let mut found = [false; BATCH];
-            for (part, range) in batch.parts() {
-                work(&inner.parts[part], &batch.hashes[range.clone()], &mut found[range]);
-            }
-            for (answer, place) in answers.iter_mut().zip(batch.places) {
-                *answer = found[usize::from(place)];
-            }
-        }
+        let change = |number, keys: &[Hashed], answers: &mut [bool]| {
+            work(&mut self.part(number).take(), keys, answers);
+        };
+        self.in_order(keys, answers, |number, keys| self.fetch(number, keys), change);
+    }
+
+    /// Looks at each part with its keys, in their order, and their answers.
+    pub(super) fn look_by_parts<K: Key>(
+        &self,
+        keys: &[K],
+        answers: &mut [bool],
+        mut work: impl FnMut(&Lately<T>, &[Hashed], &mut [bool]),
+    ) {
+        let look = |number, keys: &[Hashed], answers: &mut [bool]| {
+            work(&self.part(number).take(), keys, answers);
+        };
+        self.in_order(keys, answers, |_, _| (), look);
     }
 
     /// [`by_parts`](Self::by_parts) where a part may refuse its keys: the others get theirs, and the first
@@ -51,7 +50,7 @@ impl<T> Shared<T> {
         &self,
         keys: &[K],
         answers: &mut [bool],
-        mut work: impl FnMut(&Part<T>, &[Hashed], &mut [bool]) -> Result<(), Error>,
+        mut work: impl FnMut(&mut Lately<T>, &[Hashed], &mut [bool]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut first = None;
         self.by_parts(keys, answers, |part, keys, answers| {
@@ -61,10 +60,52 @@ impl<T> Shared<T> {
         });
         first.map_or(Ok(()), Err)
     }
+
+    /// Does `work` for the keys of one part after the other, each some time after it was announced.
+    fn in_order<K: Key>(
+        &self,
+        keys: &[K],
+        answers: &mut [bool],
+        announce: impl Fn(usize, &[Hashed]),
+        mut work: impl FnMut(usize, &[Hashed], &mut [bool]),
+    ) {
+        assert_eq!(keys.len(), answers.len(), "one answer per key");
+        let shards = self.shards();
+        // Few need no order, and only a snapshot from elsewhere has so many parts.
+        if keys.len() <= FEW || shards.0 as usize > MOST_PARTS {
+            for (key, answer) in keys.iter().zip(answers) {
+                let (number, key) = self.number(Hashed(key.hash_with(&self.hashing())));
+                announce(number, &[key]);
+                work(number, &[key], core::slice::from_mut(answer));
+            }
+            return;
+        }
+        for (keys, answers) in keys.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
+            let batch = Batch::new(keys, &self.hashing(), shards);
+            let mut found = [false; BATCH];
+            let mut ahead = batch.parts();
+            let mut announce_next = || {
+                if let Some((number, range)) = ahead.next() {
+                    announce(number, &batch.hashes[range]);
+                }
+            };
+            announce_next();
+            for (number, range) in batch.parts() {
+                announce_next();
+                work(number, &batch.hashes[range.clone()], &mut found[range]);
+            }
+            for (answer, place) in answers.iter_mut().zip(batch.places) {
+                *answer = found[usize::from(place)];
+            }
+        }
+    }
 }
 
 /// Keys that are put in order together: some for every part, and all on the stack.
-const BATCH: usize = 256;
+const BATCH: usize = 1024;
+
+/// Keys that are not worth putting in order.
+const FEW: usize = 16;
 
 /// Parts at most; places are counted in as many counters.
 pub(super) const MOST_PARTS: usize = 256;
@@ -73,7 +114,7 @@ pub(super) const MOST_PARTS: usize = 256;
 struct Batch {
     hashes: [Hashed; BATCH],
     /// Where the hash of each key is.
-    places: [u8; BATCH],
+    places: [u16; BATCH],
     /// Where the hashes of each part end.
     ends: [u16; MOST_PARTS],
     parts: usize,
@@ -100,7 +141,7 @@ impl Batch {
             unsorted.iter().zip(&owners).zip(&mut places).take(keys.len())
         {
             let end = &mut ends[usize::from(owner)];
-            *place = *end as u8;
+            *place = *end;
             hashes[usize::from(*place)] = hash;
             *end += 1;
         }
@@ -127,7 +168,7 @@ mod tests {
     #[test]
     fn every_key_is_with_its_part_and_in_its_order() {
         let hashing = Hashing::Fast(Seed(1));
-        for (parts, count) in [(1, 256), (2, 3), (16, 256), (256, 256), (64, 0), (64, 1)] {
+        for (parts, count) in [(1, 1024), (2, 3), (16, 256), (256, 1024), (64, 0), (64, 1)] {
             let shards = Shards(parts);
             let keys: Vec<_> =
                 (0..count).map(|i| Hashed(crate::hash::remix(i / 3, u64::from(parts)))).collect();

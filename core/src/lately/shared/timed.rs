@@ -1,53 +1,14 @@
 //! Filters over the last *t*, shared: each call says the moment.
 
-use alloc::sync::Arc;
 use core::ops::RangeInclusive;
 use core::time::Duration;
 
 use super::Shared;
-use crate::clock::Clock;
 use crate::error::Error;
-use crate::key::Key;
+use crate::key::{Hashed, Key};
+use crate::lately::Lately;
 use crate::lately::timed::Moments;
-use crate::lately::{Clocked, Timed};
 use crate::window::Time;
-
-impl Shared {
-    /// The filter over a window by time in a snapshot that [`save`](Self::save) made. The clock that
-    /// moments may be ahead of is that of the machine.
-    ///
-    /// ```
-    /// use lately::{Lately, Shared, Time};
-    /// use std::time::Duration;
-    ///
-    /// let seen = Lately::within(Duration::from_secs(60)).build_shared()?;
-    /// seen.insert_at("a", Time::from_millis(0))?;
-    /// assert!(Shared::open_within(&seen.save())?.contains_at("a", Time::from_millis(0)));
-    /// # Ok::<(), lately::Error>(())
-    /// ```
-    pub fn open_within(snapshot: &[u8]) -> Result<Shared<Timed>, Error> {
-        Shared::opened(snapshot, &Timed::default())
-    }
-
-    /// The same, with a clock that says when something is inserted. An error if that knows no time.
-    ///
-    /// ```
-    /// use lately::{Lately, Shared, SystemClock};
-    /// use std::time::Duration;
-    ///
-    /// let seen = Lately::within(Duration::from_secs(60)).clock(SystemClock).build_shared()?;
-    /// seen.insert("click 17");
-    /// assert!(Shared::open_clocked(&seen.save(), SystemClock)?.contains("click 17"));
-    /// # Ok::<(), lately::Error>(())
-    /// ```
-    pub fn open_clocked(
-        snapshot: &[u8],
-        clock: impl Clock + 'static,
-    ) -> Result<Shared<Clocked>, Error> {
-        let time = Timed { clock: Arc::new(clock), ..Timed::default() };
-        Shared::opened(snapshot, &Clocked(time))
-    }
-}
 
 #[allow(private_bounds, reason = "both kinds of time are listed; nobody can add a third")]
 impl<T: Moments> Shared<T> {
@@ -64,7 +25,7 @@ impl<T: Moments> Shared<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn insert_at(&self, key: impl Key, now: impl Into<Time>) -> Result<bool, Error> {
-        self.change(key, |part, key| part.insert_at(key, now))
+        self.inner.parts.change(key, |part, key| part.insert_at(key, now))
     }
 
     /// [`Lately::insert_new_at`](crate::Lately::insert_new_at) by any thread.
@@ -80,7 +41,7 @@ impl<T: Moments> Shared<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn insert_new_at(&self, key: impl Key, now: impl Into<Time>) -> Result<bool, Error> {
-        self.change(key, |part, key| part.insert_new_at(key, now))
+        self.inner.parts.change(key, |part, key| part.insert_new_at(key, now))
     }
 
     /// [`Lately::insert_until`](crate::Lately::insert_until) by any thread.
@@ -102,7 +63,7 @@ impl<T: Moments> Shared<T> {
         now: impl Into<Time>,
         deadline: impl Into<Time>,
     ) -> Result<bool, Error> {
-        self.change(key, |part, key| part.insert_until(key, now, deadline))
+        self.inner.parts.change(key, |part, key| part.insert_until(key, now, deadline))
     }
 
     /// [`Lately::insert_all_at`](crate::Lately::insert_all_at) by any thread: each part is locked once for all of its keys.
@@ -131,7 +92,9 @@ impl<T: Moments> Shared<T> {
         new: &mut [bool],
     ) -> Result<(), Error> {
         let now = now.into();
-        self.try_by_parts(keys, new, |part, keys, new| part.change().insert_all_at(keys, now, new))
+        self.inner
+            .parts
+            .try_by_parts(keys, new, |part, keys, new| part.insert_all_at(keys, now, new))
     }
 
     /// [`Lately::insert_new_all_at`](crate::Lately::insert_new_all_at) by any thread: each part is locked once for all of its keys.
@@ -160,9 +123,9 @@ impl<T: Moments> Shared<T> {
         new: &mut [bool],
     ) -> Result<(), Error> {
         let now = now.into();
-        self.try_by_parts(keys, new, |part, keys, new| {
-            part.change().insert_new_all_at(keys, now, new)
-        })
+        self.inner
+            .parts
+            .try_by_parts(keys, new, |part, keys, new| part.insert_new_all_at(keys, now, new))
     }
 
     /// [`Lately::contains_at`](crate::Lately::contains_at) by any thread.
@@ -178,7 +141,7 @@ impl<T: Moments> Shared<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn contains_at(&self, key: impl Key, now: impl Into<Time>) -> bool {
-        self.look(key, |part, key| part.contains_at(key, now))
+        self.inner.parts.look(key, |part, key| part.contains_at(key, now))
     }
 
     /// [`Lately::contains_all_at`](crate::Lately::contains_all_at) by any thread: each part is locked once for all of its keys.
@@ -201,7 +164,10 @@ impl<T: Moments> Shared<T> {
     /// If the two slices differ in length.
     pub fn contains_all_at<K: Key>(&self, keys: &[K], now: impl Into<Time>, seen: &mut [bool]) {
         let now = now.into();
-        self.by_parts(keys, seen, |part, keys, seen| part.look().contains_all_at(keys, now, seen));
+        let look = |part: &Lately<T>, keys: &[Hashed], seen: &mut [bool]| {
+            part.contains_all_at(keys, now, seen);
+        };
+        self.inner.parts.look_by_parts(keys, seen, look);
     }
 
     /// [`Lately::age_at`](crate::Lately::age_at) by any thread.
@@ -222,7 +188,7 @@ impl<T: Moments> Shared<T> {
         key: impl Key,
         now: impl Into<Time>,
     ) -> Result<Option<RangeInclusive<Duration>>, Error> {
-        self.look(key, |part, key| part.age_at(key, now))
+        self.inner.parts.look(key, |part, key| part.age_at(key, now))
     }
 
     /// [`Lately::distinct_at`](crate::Lately::distinct_at), of all parts.
@@ -240,7 +206,7 @@ impl<T: Moments> Shared<T> {
     #[doc(alias = "len")]
     pub fn distinct_at(&self, now: impl Into<Time>) -> Result<f64, Error> {
         let now = now.into();
-        self.sum(|part| part.distinct_at(now))
+        self.inner.parts.each(|part| part.distinct_at(now)).sum()
     }
 
     /// [`Lately::expire_at`](crate::Lately::expire_at), of all parts, one after the other.
@@ -257,11 +223,9 @@ impl<T: Moments> Shared<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn expire_at(&self, now: impl Into<Time>) -> Result<bool, Error> {
-        let (now, mut done) = (now.into(), true);
-        for part in &self.inner.parts {
-            done &= part.change().expire_at(now)?;
-        }
-        Ok(done)
+        let now = now.into();
+        let mut parts = self.inner.parts.change_each(|part| part.expire_at(now));
+        parts.try_fold(true, |done, part| Ok(done & part?))
     }
 
     /// [`Lately::latest`](crate::Lately::latest), of all parts.
@@ -277,7 +241,7 @@ impl<T: Moments> Shared<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn latest(&self) -> Option<Time> {
-        self.inner.parts.iter().filter_map(|part| part.look().latest()).max()
+        self.inner.parts.each(Lately::latest).flatten().max()
     }
 
     /// [`Lately::turn_back`](crate::Lately::turn_back), of all parts.
@@ -295,6 +259,6 @@ impl<T: Moments> Shared<T> {
     /// ```
     pub fn turn_back(&self, now: impl Into<Time>) {
         let now = now.into();
-        self.inner.parts.iter().for_each(|part| part.change().turn_back(now));
+        self.inner.parts.change_each(|part| part.turn_back(now)).for_each(drop);
     }
 }

@@ -102,6 +102,11 @@ impl Generations {
         }
     }
 
+    /// The first and the last of the numbers that change as elements come.
+    pub fn changing(&self) -> [&u64; 2] {
+        [&self.elements, &self.tag]
+    }
+
     /// The tag that a bin gives now.
     #[inline(always)]
     pub fn tag_of(&self, bin: usize) -> u64 {

@@ -25,7 +25,7 @@ use core::ops::RangeInclusive;
 
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
-use crate::bits::{Isa, vectorized};
+use crate::bits::{Footprint, Isa, vectorized};
 use crate::blueprint::{Blueprint, Floor, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::dictionary::work::{Uncounted, Work};
@@ -315,6 +315,10 @@ impl Filter for Sliding {
 
     fn aging(&self) -> Option<&dyn Aging> {
         Some(self)
+    }
+
+    fn footprint(&self) -> Option<Footprint> {
+        Some(self.dictionary.footprint(self.generations.changing()))
     }
 }
 

@@ -1,27 +1,17 @@
-//! Filters that need no time, shared. How many insertions ago a key came is not known here: each part
-//! counts its own.
+//! Filters that need not be told the moment, shared. How many insertions ago a key came is not known here:
+//! each part counts its own.
+
+use core::ops::RangeInclusive;
+use core::time::Duration;
 
 use super::Shared;
 use crate::error::Error;
 use crate::key::Key;
-use crate::lately::{Lately, Untimed};
+use crate::lately::now::Now;
+use crate::lately::{Clocked, Lately};
 
-impl Shared {
-    /// The filter in a snapshot that [`save`](Self::save) made. An error if its window is by time:
-    /// that is for [`open_within`](Self::open_within).
-    ///
-    /// ```
-    /// use lately::Shared;
-    ///
-    /// let seen = lately::Lately::last(1_000_000).build_shared()?;
-    /// seen.insert("click 17");
-    /// assert!(Shared::open(&seen.save())?.contains("click 17"));
-    /// # Ok::<(), lately::Error>(())
-    /// ```
-    pub fn open(snapshot: &[u8]) -> Result<Self, Error> {
-        Self::opened(snapshot, &Untimed)
-    }
-
+#[allow(private_bounds, reason = "both kinds of time are listed; nobody can add a third")]
+impl<T: Now> Shared<T> {
     /// [`Lately::insert`] by any thread: of several that insert one new key at once, exactly one is
     /// told that it is new.
     ///
@@ -32,7 +22,7 @@ impl Shared {
     /// ```
     #[inline]
     pub fn insert(&self, key: impl Key) -> bool {
-        self.change(key, |part, key| part.insert(key))
+        self.inner.parts.change(key, |part, key| part.insert(key))
     }
 
     /// [`Lately::insert_new`] by any thread.
@@ -43,7 +33,7 @@ impl Shared {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn insert_new(&self, key: impl Key) -> bool {
-        self.change(key, |part, key| part.insert_new(key))
+        self.inner.parts.change(key, |part, key| part.insert_new(key))
     }
 
     /// [`Lately::contains`] by any thread.
@@ -56,7 +46,7 @@ impl Shared {
     /// ```
     #[inline]
     pub fn contains(&self, key: impl Key) -> bool {
-        self.look(key, |part, key| part.contains(key))
+        self.inner.parts.look(key, |part, key| part.contains(key))
     }
 
     /// [`Lately::insert_all`] by any thread: each part is locked once for all of its keys.
@@ -73,7 +63,7 @@ impl Shared {
     ///
     /// If the two slices differ in length.
     pub fn insert_all<K: Key>(&self, keys: &[K], new: &mut [bool]) {
-        self.by_parts(keys, new, |part, keys, new| part.change().insert_all(keys, new));
+        self.inner.parts.by_parts(keys, new, Lately::insert_all);
     }
 
     /// [`Lately::insert_new_all`] by any thread: each part is locked once for all of its keys.
@@ -90,7 +80,7 @@ impl Shared {
     ///
     /// If the two slices differ in length.
     pub fn insert_new_all<K: Key>(&self, keys: &[K], new: &mut [bool]) {
-        self.by_parts(keys, new, |part, keys, new| part.change().insert_new_all(keys, new));
+        self.inner.parts.by_parts(keys, new, Lately::insert_new_all);
     }
 
     /// [`Lately::contains_all`] by any thread: each part is locked once for all of its keys.
@@ -108,7 +98,7 @@ impl Shared {
     ///
     /// If the two slices differ in length.
     pub fn contains_all<K: Key>(&self, keys: &[K], seen: &mut [bool]) {
-        self.by_parts(keys, seen, |part, keys, seen| part.look().contains_all(keys, seen));
+        self.inner.parts.look_by_parts(keys, seen, Lately::contains_all);
     }
 
     /// [`Lately::distinct`], of all parts.
@@ -121,14 +111,50 @@ impl Shared {
     /// ```
     #[doc(alias = "len")]
     pub fn distinct(&self) -> Result<f64, Error> {
-        self.sum(Lately::<Untimed>::distinct)
+        self.inner.parts.each(Lately::distinct).sum()
     }
 }
 
-impl<K: Key> Extend<K> for Shared {
+#[allow(private_bounds, reason = "both kinds of time are listed; nobody can add a third")]
+impl<K: Key, T: Now> Extend<K> for Shared<T> {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         for key in keys {
             self.insert(key);
         }
+    }
+}
+
+impl Shared<Clocked> {
+    /// [`Lately::age`] by any thread, now.
+    ///
+    /// ```
+    /// use lately::{Lately, SystemClock};
+    /// use std::time::Duration;
+    ///
+    /// let minute = Duration::from_secs(60);
+    /// let seen = Lately::within(minute).clock(SystemClock).build_shared()?;
+    /// seen.insert("click 17");
+    /// assert!(*seen.age("click 17")?.unwrap().start() < minute);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn age(&self, key: impl Key) -> Result<Option<RangeInclusive<Duration>>, Error> {
+        self.inner.parts.look(key, |part, key| part.age(key))
+    }
+
+    /// [`Lately::expire`], of all parts, one after the other.
+    ///
+    /// ```
+    /// use lately::{Lately, SystemClock};
+    /// use std::time::Duration;
+    ///
+    /// let minute = Duration::from_secs(60);
+    /// let seen = Lately::within(minute).clock(SystemClock).build_shared()?;
+    /// seen.insert("click 17");
+    /// while !seen.expire() {}
+    /// assert!(seen.contains("click 17"));
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn expire(&self) -> bool {
+        self.inner.parts.change_each(Lately::expire).fold(true, |done, part| done & part)
     }
 }

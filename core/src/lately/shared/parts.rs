@@ -1,0 +1,253 @@
+//! The parts of a filter that threads share, each with a lock of its own.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::sync::atomic::AtomicBool;
+
+use crate::bits::{Flag, Footprint, Turn};
+use crate::error::Error;
+use crate::hash::Hashing;
+use crate::key::{Hashed, Key};
+use crate::lately::Lately;
+use crate::shards::Shards;
+
+/// Filters built alike. A key belongs to one of them.
+pub(super) struct Parts<T, F = AtomicBool> {
+    hashing: Hashing,
+    parts: Box<[Part<T, F>]>,
+    /// Where each part writes, if its structure knows.
+    footprints: Box<[Footprint]>,
+}
+
+/// A part, away from the cache lines of its neighbours' locks.
+#[repr(align(128))]
+pub(super) struct Part<T, F>(Turn<Lately<T>, F>);
+
+impl<T, F: Flag> Parts<T, F> {
+    /// At least one.
+    pub(super) fn new(hashing: Hashing, parts: Vec<Lately<T>>) -> Self {
+        let footprints = parts.iter().filter_map(|part| part.inner.filter.footprint()).collect();
+        let parts = parts.into_iter().map(|part| Part(Turn::new(part))).collect();
+        Self { hashing, parts, footprints }
+    }
+
+    pub(super) fn hashing(&self) -> Hashing {
+        self.hashing
+    }
+
+    pub(super) fn shards(&self) -> Shards {
+        Shards(self.parts.len() as u32)
+    }
+
+    /// Bytes of the locks and of what is known of where parts write.
+    pub(super) fn own_bytes(&self) -> u64 {
+        (size_of_val(&*self.parts) + size_of_val(&*self.footprints)) as u64
+    }
+
+    /// Changes the part of a key.
+    #[inline(always)]
+    pub(super) fn change<R>(
+        &self,
+        key: impl Key,
+        work: impl FnOnce(&mut Lately<T>, Hashed) -> R,
+    ) -> R {
+        let (number, key) = self.number(key);
+        self.fetch(number, &[key]);
+        work(&mut self.parts[number].0.take(), key)
+    }
+
+    /// Looks at the part of a key.
+    #[inline(always)]
+    pub(super) fn look<R>(&self, key: impl Key, work: impl FnOnce(&Lately<T>, Hashed) -> R) -> R {
+        let (number, key) = self.number(key);
+        work(&self.parts[number].0.take(), key)
+    }
+
+    /// Looks at any part, where all are alike.
+    pub(super) fn of_one<R>(&self, work: impl FnOnce(&Lately<T>) -> R) -> R {
+        work(&self.parts[0].0.take())
+    }
+
+    /// Looks at one part after the other.
+    pub(super) fn each<'a, R>(
+        &'a self,
+        mut work: impl FnMut(&Lately<T>) -> R + 'a,
+    ) -> impl Iterator<Item = R> + 'a {
+        self.parts.iter().map(move |part| work(&part.0.take()))
+    }
+
+    /// Changes one part after the other.
+    pub(super) fn change_each<'a, R>(
+        &'a self,
+        mut work: impl FnMut(&mut Lately<T>) -> R + 'a,
+    ) -> impl Iterator<Item = R> + 'a {
+        self.parts.iter().map(move |part| work(&mut part.0.take()))
+    }
+
+    /// Forgets everything, part by part.
+    pub(super) fn clear(&self) -> Result<(), Error> {
+        for (number, part) in self.parts.iter().enumerate() {
+            let mut part = part.0.take();
+            part.clear()?;
+            let here = part.inner.filter.footprint();
+            if let Some((known, here)) = self.footprints.get(number).zip(here) {
+                known.move_to(&here);
+            }
+        }
+        Ok(())
+    }
+
+    /// A part by its number.
+    #[inline(always)]
+    pub(super) fn part(&self, number: usize) -> &Turn<Lately<T>, F> {
+        &self.parts[number].0
+    }
+
+    /// Which part a key belongs to.
+    #[inline(always)]
+    pub(super) fn number(&self, key: impl Key) -> (usize, Hashed) {
+        let hash = key.hash_with(&self.hashing);
+        (self.shards().of(hash), Hashed(hash))
+    }
+
+    /// Starts loading all that insertions of some keys of a part will write, its lock included.
+    #[inline(always)]
+    pub(super) fn fetch(&self, number: usize, keys: &[Hashed]) {
+        if let Some(footprint) = self.footprints.get(number) {
+            footprint.fetch(&self.parts[number]);
+            keys.iter().for_each(|key| footprint.fetch_record(key.0));
+        }
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64", not(miri)))]
+mod tests {
+    use super::*;
+    use crate::bits::flags::{Everybodys, Watched};
+    use crate::codec::Bundle;
+    use crate::lately::Untimed;
+    use alloc::sync::Arc;
+    use loom::cell::UnsafeCell as Cell;
+
+    type Few<F> = Parts<Untimed, F>;
+
+    fn parts<F: Flag>() -> Few<F> {
+        let one = Lately::last(64).structure("short-hash").error(1e-9).build().unwrap();
+        Parts::new(one.hashing(), vec![one.clone(), one])
+    }
+
+    /// Two threads that do something with one filter, in many orders; says in how many.
+    fn both<F: Flag + Send + Sync + 'static, R: Send + 'static>(
+        one: impl Fn(&Few<F>) -> R + Copy + Send + Sync + 'static,
+        other: impl Fn(&Few<F>) -> R + Copy + Send + Sync + 'static,
+        check: impl Fn(&Few<F>, R, R) + Send + Sync + 'static,
+    ) -> usize {
+        let orders = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let counted = Arc::clone(&orders);
+        // Of all orders those in which a thread is interrupted at most twice.
+        let mut checker = loom::model::Builder::new();
+        checker.preemption_bound = Some(2);
+        checker.check(move || {
+            counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let parts = Arc::new(parts::<F>());
+            let there = Arc::clone(&parts);
+            let thread = loom::thread::spawn(move || other(&there));
+            let here = one(&parts);
+            check(&parts, here, thread.join().unwrap());
+        });
+        orders.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
+    fn insert<F: Flag>(parts: &Few<F>, key: u64) -> bool {
+        parts.change(key, |part, key| part.insert(key))
+    }
+
+    fn contains<F: Flag>(parts: &Few<F>, key: u64) -> bool {
+        parts.look(key, |part, key| part.contains(key))
+    }
+
+    #[test]
+    fn a_key_is_new_to_exactly_one() {
+        let orders = both::<Watched, _>(
+            |parts| insert(parts, 7),
+            |parts| insert(parts, 7),
+            |parts, here, there| assert!(here != there && contains(parts, 7)),
+        );
+        assert!(orders > 1, "{orders}");
+    }
+
+    #[test]
+    fn a_key_of_a_batch_is_new_to_exactly_one() {
+        let all = |parts: &Few<Watched>| {
+            let mut new = [false; 2];
+            parts.by_parts(&[7, 7], &mut new, |part, keys, new| part.insert_all(keys, new));
+            new
+        };
+        both::<Watched, _>(all, all, |_, here, there| {
+            assert!(here[0] != there[0] && !here[1] && !there[1]);
+        });
+    }
+
+    /// A key that was inserted later than another of its part is never saved without it.
+    #[test]
+    fn a_snapshot_meanwhile_is_whole() {
+        let (first, second) = same_part();
+        let orders = both::<Watched, _>(
+            move |parts| {
+                (insert(parts, first), insert(parts, second));
+                Vec::new()
+            },
+            |parts| Bundle { items: 0, parts: parts.each(Lately::save).collect() }.write(),
+            move |_, _, snapshot| {
+                let (_, parts) = Bundle::read(&snapshot).unwrap();
+                let saved: Vec<_> =
+                    parts.into_iter().map(|part| Lately::open(part).unwrap()).collect();
+                let has = |key: u64| saved.iter().any(|part| part.contains(key));
+                assert!(has(first) || !has(second));
+            },
+        );
+        assert!(orders > 1, "{orders}");
+    }
+
+    /// Either the key came before all was forgotten, and is gone, or after, and is there and was new.
+    #[test]
+    fn clearing_meanwhile_forgets_what_came_before() {
+        both::<Watched, _>(
+            |parts| [insert(parts, 7), insert(parts, 7)],
+            |parts| [parts.clear().is_ok(); 2],
+            |parts, news, cleared| {
+                assert!(news[0] && cleared[0]);
+                assert!(!news[1] || contains(parts, 7), "new a second time, and yet not there");
+            },
+        );
+    }
+
+    /// The checks above would notice a lock that does not lock: two turns at one part of which neither
+    /// knows of the other.
+    #[test]
+    #[should_panic(expected = "Causality violation")]
+    fn a_lock_that_everybody_gets_is_caught() {
+        loom::model(|| {
+            let parts = Arc::new((parts::<Everybodys>(), Cell::new(0)));
+            let insert = |(parts, turns): &(Few<Everybodys>, Cell<u32>)| {
+                parts.change(7_u64, |part, key| {
+                    // SAFETY: the number is alive; whether two touch it at once is what is asked.
+                    #[allow(unsafe_code)]
+                    turns.with_mut(|turns| unsafe { *turns += 1 });
+                    part.insert(key)
+                })
+            };
+            let there = Arc::clone(&parts);
+            let thread = loom::thread::spawn(move || insert(&there));
+            insert(&parts);
+            thread.join().unwrap();
+        });
+    }
+
+    /// Two keys of the same part.
+    fn same_part() -> (u64, u64) {
+        let (shards, hashing) = (Shards(2), Hashing::default());
+        let part = |key: &u64| shards.of(key.hash_with(&hashing));
+        (7, (8..).find(|key| part(key) == part(&7)).unwrap())
+    }
+}
