@@ -1,5 +1,7 @@
 //! The growing filter: a directory of segments, and the rule by which they grow.
 
+use core::any::Any;
+
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
 use super::depth::{Depth, Depths};
@@ -16,8 +18,10 @@ use crate::dictionary::work::{Uncounted, Work};
 use crate::error::Error;
 use crate::filter::{Filter, Membership, Removing};
 use crate::hash::reduce;
+use crate::memory;
 use crate::plan::{Goal, Limit};
 use crate::sample::spread;
+use crate::spectral::check_alike;
 use crate::window::Time;
 
 /// Equal signatures that are stored when insertions can be taken back. Of more, nobody knows how
@@ -161,25 +165,17 @@ impl Growing {
 
     /// Gives the segment of a hash more bins, or splits it.
     #[inline(never)]
-    fn make_room<I: Isa>(&mut self, isa: I, hash: u64, work: &mut impl Work) {
+    pub(super) fn make_room<I: Isa>(&mut self, isa: I, hash: u64, work: &mut impl Work) {
         self.drop_leftovers(isa, hash, work);
         let (depth, segment) = self.directory.segment(hash);
         let width = self.parameters.width(depth);
         let entries = segment.count(width);
         let bins = bins_for(entries);
         touch(work, 0, segment.words().len());
-        if self.should_split(bins, hash, depth) && self.directory.can_split(depth) {
-            let halves = halves(isa, &segment, width, self.parameters.width(depth + 1));
-            for (child, half) in halves.iter().enumerate() {
-                touch(work, ELSEWHERE << child, half.segment.words().len());
-            }
-            let origins = self.origins_of_halves(hash, &halves);
-            if origins.iter().all(|origins| origins.words().len() <= MOST_NOTES) {
-                let segments = halves.map(|half| half.segment);
-                touch_directory(work, self.directory.split(hash, segments, origins));
-                return;
-            }
+        if self.should_split(bins, hash, depth) && self.split(isa, hash, work) {
+            return;
         }
+        let (_, segment) = self.directory.segment(hash);
         let made = if bins <= MOST_BINS {
             segment.reshaped(isa, width)
         } else {
@@ -191,6 +187,26 @@ impl Growing {
         self.directory.replace(hash, made);
         let made = self.directory.make_entries_ahead(self.items, self.parameters.capacity());
         touch_directory(work, 2 * made);
+    }
+
+    /// Splits the segment of a hash, if that can be done now.
+    pub(super) fn split<I: Isa>(&mut self, isa: I, hash: u64, work: &mut impl Work) -> bool {
+        let (depth, segment) = self.directory.segment(hash);
+        if !self.directory.can_split(depth) {
+            return false;
+        }
+        let (width, below) = (self.parameters.width(depth), self.parameters.width(depth + 1));
+        let halves = halves(isa, &segment, width, below);
+        for (child, half) in halves.iter().enumerate() {
+            touch(work, ELSEWHERE << child, half.segment.words().len());
+        }
+        let origins = self.origins_of_halves(hash, &halves);
+        let is_little = origins.iter().all(|origins| origins.words().len() <= MOST_NOTES);
+        if is_little {
+            let segments = halves.map(|half| half.segment);
+            touch_directory(work, self.directory.split(hash, segments, origins));
+        }
+        is_little
     }
 
     /// Whether the segment of a hash, which needs so many bins, is better split.
@@ -299,6 +315,26 @@ impl Filter for Growing {
 
     fn as_removing(&mut self) -> Option<&mut dyn Removing> {
         self.parameters.removing.then_some(self)
+    }
+
+    fn unite(&mut self, other: &dyn Filter) -> Result<(), Error> {
+        check_alike(&self.parameters, other.blueprint())?;
+        if self.parameters.removing {
+            return Err(Error::Unsupported {
+                operation: "take in another whose insertions can be taken back",
+                instead: "build both without `removing()`, or ask both",
+            });
+        }
+        let other = (other as &dyn Any).downcast_ref::<Self>().expect("it has our parameters");
+        memory::ask_for(self.heap_bytes().saturating_add(other.heap_bytes()))?;
+        match other.items > self.items {
+            true => {
+                let smaller = core::mem::replace(self, other.clone());
+                self.take_in(&smaller);
+            }
+            false => self.take_in(other),
+        }
+        Ok(())
     }
 }
 

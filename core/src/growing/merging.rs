@@ -161,7 +161,7 @@ fn number(side: usize, place: Place) -> usize {
 
 /// An entry of a child as one of its parent: the last bit of its bucket becomes the first of its
 /// remainder, of which the last bits may be too many.
-fn in_parent(side: usize, entry: Place, width: usize, parent_width: usize) -> Place {
+pub(super) fn in_parent(side: usize, entry: Place, width: usize, parent_width: usize) -> Place {
     let number = number(side, entry);
     let field = (number as u64 % 2) << width | entry.field;
     let (block, bucket) = (number / 2 / BUCKETS as usize, number / 2 % BUCKETS as usize);

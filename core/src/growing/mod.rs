@@ -23,6 +23,7 @@ mod segment;
 mod state;
 mod stated;
 mod tails;
+mod union;
 mod work;
 
 pub use counted::{GrowingCounts, GrowingCountsParameters};
