@@ -67,7 +67,10 @@ pub enum Error {
     },
 
     /// More sightings were to be taken back than were counted. Nothing was changed.
-    #[error("{asked} sightings cannot be taken back from a key counted {found} times")]
+    #[error(
+        "{asked} sightings cannot be taken back from a key counted {found} times; nothing was changed; \
+         take back what was counted"
+    )]
     TooFew {
         /// How many were to be taken back.
         asked: u64,
@@ -103,7 +106,9 @@ pub enum Error {
     },
 
     /// The bytes do not start like a snapshot; check that this is the right file.
-    #[error("not a lately snapshot: it does not start with the magic bytes")]
+    #[error(
+        "not a lately snapshot: it does not start with the magic bytes; check that this is the right file"
+    )]
     NotASnapshot,
 
     /// Written by a newer release; upgrade to read it.
@@ -125,7 +130,10 @@ pub enum Error {
     },
 
     /// The snapshot ends too early; copy it again or fall back to an older one.
-    #[error("snapshot is cut short at {field}: {needed} bytes needed, {found} left")]
+    #[error(
+        "snapshot is cut short at {field}: {needed} bytes needed, {found} left; \
+         copy it again, or go back to an older one"
+    )]
     Truncated {
         /// The field that could not be read.
         field: &'static str,
@@ -136,7 +144,10 @@ pub enum Error {
     },
 
     /// Two lengths in the snapshot disagree; it is damaged or forged.
-    #[error("snapshot is damaged: {field} declares {declared} but {found} is there")]
+    #[error(
+        "snapshot is damaged: {field} declares {declared} but {found} is there; \
+         copy it again, or go back to an older one"
+    )]
     Length {
         /// The field whose length is wrong.
         field: &'static str,
@@ -147,7 +158,10 @@ pub enum Error {
     },
 
     /// The bytes changed since they were written; copy the snapshot again.
-    #[error("snapshot is damaged: checksum is {found:016x}, {declared:016x} was written")]
+    #[error(
+        "snapshot is damaged: checksum is {found:016x}, {declared:016x} was written; \
+         copy it again, or go back to an older one"
+    )]
     Checksum {
         /// The checksum at the end of the snapshot.
         declared: u64,
@@ -156,7 +170,10 @@ pub enum Error {
     },
 
     /// A field of the snapshot has a value that its structure can never have.
-    #[error("snapshot is damaged: {field} is {found}; it must be {expected}")]
+    #[error(
+        "snapshot is damaged: {field} is {found}, and must be {expected}; \
+         copy it again, or go back to an older one"
+    )]
     Field {
         /// The field.
         field: &'static str,
