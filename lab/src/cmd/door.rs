@@ -31,6 +31,9 @@ pub struct Options {
     /// Two threads at one filter, in place of the race
     #[arg(long)]
     threads: bool,
+    /// Memory and time beside what else people use, in place of the race
+    #[arg(long)]
+    costs: bool,
     /// Instructions and cache misses of each operation, counted by valgrind, in place of the race
     #[arg(long)]
     instructions: bool,
@@ -65,6 +68,9 @@ pub fn door(options: &Options, out: &mut impl Write) -> Result<bool> {
     }
     let Machine { cpu, caches, cores, compiler, commit, .. } = Machine::here();
     writeln!(out, "{cpu}, caches {caches}, {cores} cores, {compiler}, commit {commit}")?;
+    if options.costs {
+        return costs(options, out);
+    }
     let mut met = true;
     for &error in &options.errors {
         writeln!(out, "\n{} items, {error}", options.items)?;
@@ -108,6 +114,20 @@ fn times(options: &Options, error: f64, out: &mut impl Write) -> Result<bool> {
     Ok(met)
 }
 
+/// Memory for each key, and time as a multiple of ours.
+fn costs(options: &Options, out: &mut impl Write) -> Result<bool> {
+    let found = crate::door::costs(options.items, options.rounds, &Monotonic::start())?;
+    let mut table = Table::new(&["the last keys in", "bytes per key", "times the time"]);
+    for cost in &found {
+        let times =
+            Summary::of_ratios(&cost.nanos, &found[0].nanos).expect("there are rounds").median;
+        table.row([cost.name.to_owned(), format!("{:.1}", cost.bytes), format!("{times:.1}")]);
+    }
+    writeln!(out, "\n{} items, texts of 16 to 40 bytes", options.items)?;
+    write!(out, "{table}")?;
+    Ok(true)
+}
+
 fn threads(options: &Options, error: f64, out: &mut impl Write) -> Result<bool> {
     let builder = Lately::last(options.items).error(error);
     let (plain, shared) = (builder.build()?, builder.build_shared()?);
@@ -139,11 +159,12 @@ fn threads(options: &Options, error: f64, out: &mut impl Write) -> Result<bool> 
 }
 
 fn instructions(options: &Options, error: ErrorRate, out: &mut impl Write) -> Result<bool> {
-    let headings = ["instructions, lines missed", "Lately", "Shared", "fastbloom"];
+    let headings =
+        ["instructions, lines missed", "Lately", "Shared", "told the time", "clock", "fastbloom"];
     let mut table = Table::new(&headings);
     for name in NAMES {
         let mut cells = vec![name.to_owned()];
-        for who in ["lately", "shared", "fastbloom"] {
+        for who in ["lately", "shared", "timed", "clocked", "fastbloom"] {
             let count = |idle: &[&str]| {
                 let (items, error) = (options.items.to_string(), error.to_string());
                 let all = ["door", "--items", &items, "--error", &error, "--perform", who, name];
