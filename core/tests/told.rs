@@ -101,7 +101,7 @@ fn misuse() -> Vec<(Error, &'static str)> {
         (refused(near.insert_at("b", Time::from_millis(99_000))), "or allow more (max_ahead)"),
         (
             refused(Lately::last(9).counting().build().and_then(|mut c| c.take_back("a", 1))),
-            "plan for removing",
+            "count without end, for removing",
         ),
     ]
 }
