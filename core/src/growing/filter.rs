@@ -21,7 +21,6 @@ use crate::hash::reduce;
 use crate::memory;
 use crate::plan::{Goal, Limit};
 use crate::sample::spread;
-use crate::spectral::check_alike;
 use crate::window::Time;
 
 /// Equal signatures that are stored when insertions can be taken back. Of more, nobody knows how
@@ -318,7 +317,7 @@ impl Filter for Growing {
     }
 
     fn unite(&mut self, other: &dyn Filter) -> Result<(), Error> {
-        check_alike(&self.parameters, other.blueprint())?;
+        self.blueprint().check_alike(other.blueprint())?;
         if self.parameters.removing {
             return Err(Error::Unsupported {
                 operation: "take in another whose insertions can be taken back",
