@@ -5,7 +5,6 @@ mod engines;
 mod fresh;
 mod fuzz;
 mod memory;
-mod mutants;
 mod named;
 mod packages;
 mod portable;
@@ -37,8 +36,6 @@ Usage: cargo xtask CHORE
                 library's tests, forged snapshots on a 32-bit target (needs a nightly toolchain)
   portable      the library without an operating system, in WebAssembly under node, on 32 bits, on a
                 big-endian machine under Miri, and with the oldest Rust that it says it needs
-  mutants       plant faults in named rooms of the library (`mutants codec plan`), or in what differs from
-                main, and name those that no test notices; for an hour, or `mutants 20 codec` for 20 minutes
   golden        write the golden snapshots that are missing, and the parameters in FORMAT.md
   public        write core/public.txt again, the list of all that is public
   module        the tests of the module on Redis and Valkey only
@@ -73,7 +70,6 @@ fn run() -> Result<()> {
         ["memory"] => memory::check(),
         ["portable"] => portable::check(),
         ["golden"] => steps::golden(),
-        ["mutants", ref rooms @ ..] => mutants::check(rooms),
         ["public"] => public::write(),
         [engine @ ("redis" | "valkey")] => Engines::prepare(Build::Release)?.play(engine),
         ["module"] => Engines::prepare(Build::Checked)?.test(),
