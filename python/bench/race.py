@@ -94,6 +94,23 @@ def rivals():
     yield "datasketches: update, get_estimate", sketch
 
 
+def weights():
+    """What each takes for a million keys at that error; a set with its texts."""
+    import probables
+    import pybloom_live
+    import rbloom
+
+    yield "lately: the last million", lately.Window(last=KEYS, error=ERROR).nbytes
+    everything = lately.Ever(error=ERROR)
+    everything.add_all(np.arange(KEYS))
+    yield "lately: without end", everything.nbytes
+    yield "rbloom", rbloom.Bloom(KEYS, ERROR).size_in_bits / 8
+    yield "pybloom-live", pybloom_live.BloomFilter(KEYS, ERROR).num_bits / 8
+    yield "pyprobables", probables.BloomFilter(KEYS, ERROR).number_bits / 8
+    exact = {f"user:{number:015x}" for number in range(KEYS)}
+    yield "set", sys.getsizeof(exact) + sum(map(sys.getsizeof, exact))
+
+
 def measure(name: str, run) -> float:
     count = FEW if name.startswith(SLOW) else KEYS
     start = time.thread_time()
@@ -109,6 +126,10 @@ def main(rounds: int) -> None:
             times[name].append(measure(name, run))
     for name, taken in times.items():
         print(f"{name:40} {statistics.median(taken):8.1f} ns a key")
+    print()
+
+    for name, size in weights():
+        print(f"{name:40} {size / 1e6:8.2f} MB for a million keys")
     print()
 
     def ratio(one: str, other: str, goal: str) -> None:
