@@ -19,23 +19,28 @@ pub(super) fn move_bytes_up(bytes: &mut [u8], first: usize, free: usize, value: 
     assert!(first <= free && free < bytes.len());
     let all = bytes.len();
     let at = bytes.as_mut_ptr();
-    let mut end = free;
-    // SAFETY: whatever is read or written is below `free` or `all`, both of which are within the bytes.
+    // SAFETY: whatever is read or written is up to `free` or below `all`, both of which are within the bytes.
     unsafe {
-        while end - first > BYTES {
-            let moved = load(at.add(end - BYTES).cast());
-            store(at.add(end - BYTES + 1).cast(), moved);
-            end -= BYTES;
-        }
-        if all - first > BYTES {
-            // Those from `end` on stay.
-            let few = _mm256_set1_epi8((end - first) as i8);
+        if free - first > BYTES {
+            // The lowest are read before any is written: a read of what was just written in other pieces
+            // has to wait for it.
+            let lowest = load(at.add(first).cast());
+            let mut end = free;
+            while end - first > BYTES {
+                let moved = load(at.add(end - BYTES).cast());
+                store(at.add(end - BYTES + 1).cast(), moved);
+                end -= BYTES;
+            }
+            store(at.add(first + 1).cast(), lowest);
+        } else if all - first > BYTES {
+            // Those from `free` on stay.
+            let few = _mm256_set1_epi8((free - first) as i8);
             let moving = _mm256_cmpgt_epi8(few, _mm256_loadu_si256(NUMBERS.as_ptr().cast()));
             let stays = load(at.add(first + 1).cast());
             let moved = _mm256_blendv_epi8(stays, load(at.add(first).cast()), moving);
             store(at.add(first + 1).cast(), moved);
         } else {
-            bytes.copy_within(first..end, first + 1);
+            bytes.copy_within(first..free, first + 1);
         }
     }
     bytes[first] = value;

@@ -160,14 +160,18 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         // The last of the run ends it.
         let last = slot == run.end;
         let ended = last & (run.first < run.end);
-        // Whether it is cannot be guessed, so nobody asks.
-        let before = slot.saturating_sub(1);
-        let ends = layout.planes_at + before / SLOTS * layout.planes();
-        self.words[ends] ^= u64::from(ended) << (before % SLOTS);
         let next = self.start(shape, info, place.group + 1);
         if slot < next && !self.is_end(layout, next - 1) {
             self.move_up(isa, layout, slot, next - 1, last, value);
+            // Whether one was an end cannot be guessed, so nobody asks.
+            let before = slot.saturating_sub(1);
+            let ends = layout.planes_at + before / SLOTS * layout.planes();
+            self.words[ends] ^= u64::from(ended) << (before % SLOTS);
         } else {
+            if ended {
+                let ends = layout.planes_at + (slot - 1) / SLOTS * layout.planes();
+                self.words[ends] ^= 1 << ((slot - 1) % SLOTS);
+            }
             self.put_far(isa, shape, place.group, slot, last, value);
         }
     }
