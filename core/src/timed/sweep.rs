@@ -210,8 +210,8 @@ impl<I: Isa, W: Deref<Target = [u64]>> Dealing<'_, I, W> {
                 high[plane] |= bits >> 1 >> (SLOTS - 1 - to_shift);
             }
         } else {
-            for plane in 1..stride {
-                low[plane] |= bits(plane) << to_shift;
+            for (plane, low) in low.iter_mut().enumerate().skip(1) {
+                *low |= bits(plane) << to_shift;
             }
         }
     }
