@@ -11,8 +11,9 @@ use crate::error::{raised, unsupported};
 use crate::held::Held;
 use crate::key;
 use crate::moment::When;
+use crate::opened::opened;
 use crate::plan::Plan;
-use crate::window::{opened, refuse_nulls};
+use crate::window::refuse_nulls;
 use crate::wish::{Windows, Wish};
 
 /// Counts keys: ever, or among the last n. No count is too low, unless the plan says so.

@@ -14,6 +14,7 @@ mod fork;
 mod held;
 mod key;
 mod moment;
+mod opened;
 mod plan;
 mod window;
 mod wish;
@@ -29,7 +30,7 @@ fn _lately(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<counter::Counter>()?;
     module.add_class::<plan::Plan>()?;
     module.add_class::<plan::Plans>()?;
-    module.add_function(wrap_pyfunction!(window::open, module)?)?;
+    module.add_function(wrap_pyfunction!(opened::open, module)?)?;
     module.add_function(wrap_pyfunction!(plan::plan, module)?)?;
     error::add_to(module)?;
     fork::register(module)
