@@ -16,7 +16,7 @@ use crate::plan::Plan;
 use crate::window::refuse_nulls;
 use crate::wish::{Windows, Wish};
 
-/// Counts keys: ever, or among the last n. No count is too low, unless the plan says so.
+/// Counts keys: ever, among the last n, or within a span of time. No count is too low, unless the plan says so.
 ///
 /// >>> import lately
 /// >>> words = lately.Counter()

@@ -31,6 +31,15 @@ def test_counts_of_the_last_n(n, keys):
         assert counter.add(key) == truth.count(key)
 
 
+def test_counts_of_a_span_of_time():
+    counter = lately.Counter(within="1m", error=1e-9)
+    assert [counter.add("a", now=now) for now in (0.0, 30.0, 59.0)] == [1, 2, 3]
+    assert counter.count("a", now=59.0) == 3 and counter.count("a", now=300.0) == 0
+    assert counter.add_all(["a", "a"], now=[301.0, 302.0]) == [1, 2]
+    again = pickle.loads(pickle.dumps(counter))
+    assert isinstance(again, lately.Counter) and again.count("a", now=302.0) == 2
+
+
 def test_no_count_is_too_low_and_few_are_too_high():
     rng = np.random.default_rng(1)
     keys = rng.zipf(1.3, 50_000) % 20_000
