@@ -12,7 +12,7 @@ fn minute() -> Duration {
 
 /// Goals that nothing reaches, each with the words of the one thing to change.
 fn unreachable() -> Vec<(Error, &'static str)> {
-    let refused = |plan: Result<lately::plan::Plan, Error>| plan.err().expect("nothing reaches it");
+    let refused = |plan: Result<lately::plan::Plan, Error>| plan.expect_err("nothing reaches it");
     vec![
         (refused(Lately::last(1_000_000).memory(3).plan()), "allow "),
         (refused(Lately::last(1_000_000).removing().plan()), "do without taking back, as "),

@@ -188,14 +188,14 @@ mod tests {
     use super::flags::{Everybodys, Unheard, Untold, Watched};
     use super::*;
     use alloc::sync::Arc;
-    use loom::cell::UnsafeCell as Cell;
+    use loom::cell::UnsafeCell;
 
     /// Two take turns at a number, in every order; the checker complains of a turn that does not know of
     /// those before it.
     fn turns<F: Flag + Send + Sync + 'static>() {
         loom::model(|| {
-            let number = Arc::new(Turn::<_, F>::new(Cell::new(0)));
-            let add = |number: &Turn<Cell<u32>, F>| {
+            let number = Arc::new(Turn::<_, F>::new(UnsafeCell::new(0)));
+            let add = |number: &Turn<UnsafeCell<u32>, F>| {
                 // SAFETY: the number is alive; whether it is touched by one at a time is what is asked.
                 number.take().with_mut(|number| unsafe { *number += 1 });
             };

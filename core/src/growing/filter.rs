@@ -1,5 +1,6 @@
 //! The growing filter: a directory of segments, and the rule by which they grow.
 
+use alloc::boxed::Box;
 use core::any::Any;
 
 #[cfg(not(feature = "std"))]

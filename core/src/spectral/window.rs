@@ -11,6 +11,7 @@
 //!
 //! Many sightings recorded at once are one entry beside the ring: see [`Latest`].
 
+use alloc::boxed::Box;
 use super::counters::Bytes;
 use super::parameters::SpectralParameters;
 use super::window_parameters::SpectralWindowParameters;

@@ -1,5 +1,6 @@
 //! The filter as all others are seen: membership, batches, what it tells of itself, and its row.
 
+use alloc::boxed::Box;
 use super::filter::TimedWindow;
 use super::parameters::TimedWindowParameters;
 use super::slots::Repeat;

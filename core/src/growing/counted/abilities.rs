@@ -1,5 +1,7 @@
 //! What the counter can do, by trait.
 
+use alloc::boxed::Box;
+
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
 use super::super::parameters::UNKNOWN_ITEMS;

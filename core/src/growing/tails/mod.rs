@@ -22,6 +22,7 @@
 mod keys;
 mod parameters;
 
+use alloc::boxed::Box;
 use self::keys::{EMPTY_TAIL, Keys, TAIL_BITS, common};
 pub use self::parameters::GrowingTailsParameters;
 use self::parameters::IMPOSSIBLE;

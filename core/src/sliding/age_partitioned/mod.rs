@@ -24,6 +24,7 @@
 //! generations shorter by as much keeps the same window in the same memory, with fewer keys in
 //! each slice, so fewer errors, and less slack.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::bits::{LINE_WORDS, Lines, prefetch};

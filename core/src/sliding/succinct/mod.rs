@@ -18,6 +18,7 @@
 mod generations;
 mod parameters;
 
+use alloc::boxed::Box;
 pub use generations::Generations;
 pub use parameters::SlidingParameters;
 

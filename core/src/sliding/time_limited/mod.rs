@@ -32,6 +32,7 @@
 //! What is not guaranteed: memory, which follows the stream, and a bounded worst case: making a
 //! slice takes time linear in its size.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::bits::{Level, vectorized};

@@ -1,6 +1,5 @@
 //! What the counter can do, by trait, and its row.
 
-
 use core::any::Any;
 
 use super::super::clock::region_of;
@@ -15,6 +14,8 @@ use crate::blueprint::Blueprint;
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Admission, Counting, Filter, Membership, Removing, Wait};
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::sample::spread;
 use crate::window::{Span, Time};
 
