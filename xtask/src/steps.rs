@@ -33,7 +33,10 @@ impl Step {
 /// Everything a change must pass.
 pub fn test() -> Result<()> {
     let mut steps = lint_steps();
-    steps.push(cargo("tests", &["test", "--workspace", "--features", "lately-cli/redis"]));
+    steps.push(cargo(
+        "tests",
+        &["test", "--workspace", "--no-fail-fast", "--features", "lately-cli/redis"],
+    ));
     // The whole workspace, so that the choice of features is the same for all crates but one.
     steps.push(cargo("without servers", &["test", "--workspace", "--test", "unshared"]));
     let servers = Step::new("module on servers", || Engines::prepare(Build::Checked)?.test());

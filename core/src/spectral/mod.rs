@@ -7,7 +7,7 @@
 //! counter 7 two and counter 9 one: `a` counts two and `b` one.
 //!
 //! The paper (Cohen, Matias, SIGMOD 2003) gives three [`Rule`]s for what an insertion changes, and
-//! ways to store counters of very different sizes, [`counters`]. We add [`Bytes`],
+//! ways to store counters of very different sizes, [`counters`]. We add [`Bytes`](counters::Bytes),
 //! a variant with all counters of a key in one cache line ([`Blocked`]), and a window that takes
 //! back what leaves it ([`SpectralWindow`]). We changed one thing: every hash has a row of its own,
 //! so that a key never meets one of its counters twice.
