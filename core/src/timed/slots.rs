@@ -210,7 +210,11 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
                     start > 0 && !self.is_end(layout, start - 1)
                 });
                 let number = below.expect("a slot is free");
-                let free = self.group(number).start() - 1;
+                let start = self.group(number).start();
+                // Groups without a slot that begin there too begin before it then.
+                let beside = |number: &usize| self.group(*number).start() == start;
+                let number = (1..=number).rev().take_while(beside).last().unwrap_or(number);
+                let free = start - 1;
                 self.move_down(isa, layout, free, slot - 1, last, value);
                 self.words[HEAD + number..=HEAD + group].iter_mut().for_each(|word| *word -= 1);
             },

@@ -71,6 +71,8 @@ impl TimedWindow {
         if info.bins == 0 {
             return Ok(());
         }
+        let starts = (0..=info.groups(shape)).map(|number| segment.start(shape, info, number));
+        check(starts.is_sorted(), "its groups begin one after the other")?;
         // Dealt anew, entries are where they are dealt to anew.
         let bins = info.bins;
         let again = Segment::of_info(shape, segment.generation(), info, &entries);

@@ -180,3 +180,46 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         *word = *word & !(1 << (slot % SLOTS)) | u64::from(digit) << (slot % SLOTS);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::collections::BTreeMap;
+
+    use super::super::super::clock::Ticks;
+    use super::super::digits::{are_counts, counted};
+    use super::*;
+    use crate::bits::Scalar;
+    use crate::hash::remix;
+
+    /// Few hashes of few buckets, added and lowered at random until the segment is full many times over: its
+    /// entries are always the digits of the counts, whatever moved.
+    #[test]
+    fn numbers_stay_together_whatever_moves() {
+        for round in 0..40 {
+            let shape = Shape::new(8 << (round % 2), Ticks::new(1_000_000, 7), 9, 3);
+            let shape = Shape { payload_bits: 1, ..shape };
+            let mut segment = Segment::with_room(&shape, 9, 5, 0);
+            let mut truth: BTreeMap<(u64, u32), u64> = BTreeMap::new();
+            for step in 0..600 {
+                let draw = |stream| remix(remix(round, step), stream);
+                let hash = remix(draw(1) % 30, 7);
+                let (tag, times) = ((draw(2) % 5) as u32, 1 << (draw(3) % 12));
+                while segment.add(Scalar, &shape, hash, 3, tag, times).is_none() {
+                    let bins = segment.info().bins + 1;
+                    segment = segment.with_bins(Scalar, &shape, bins);
+                }
+                *truth.entry((hash, tag)).or_default() += times;
+                let entries = segment.entries(&shape);
+                assert_eq!(entries.len(), segment.info().count, "{round} {step}");
+                assert!(are_counts(&entries), "{round} {step}");
+                let mut sums: Vec<u64> = counted(&entries).iter().map(|number| number.count).collect();
+                let mut expected: Vec<u64> = truth.values().copied().collect();
+                sums.sort_unstable();
+                expected.sort_unstable();
+                assert_eq!(sums, expected, "{round} {step}");
+                let again = segment.with_bins(Scalar, &shape, segment.info().bins);
+                assert_eq!(again.entries(&shape), entries, "{round} {step}: dealt anew");
+            }
+        }
+    }
+}
