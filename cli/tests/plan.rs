@@ -51,11 +51,13 @@ fn counting_is_planned_for() {
         let plans = json(&[&["--counting"], flags].concat());
         plans.iter().map(|plan| plan["structure"].as_str().unwrap().to_owned()).collect()
     };
-    let ever = ["growing-counts", "spectral", "spectral-blocked"];
+    let ever = ["growing-counts", "spectral", "spectral-blocked", "spectral-recurring"];
     assert_eq!(names(&["--ever", "--expected", "1M"]), ever);
     assert_eq!(names(&["--ever"]), ["growing-counts"]);
-    let last = ["quotient-short-hash", "short-hash", "spectral-window", "exact-window"];
-    assert_eq!(names(&["--last", "1k"]), last);
+    let exactly = ["quotient-short-hash", "short-hash", "spectral-window", "exact-window"];
+    assert_eq!(names(&["--last", "1k", "--slack", "0"]), exactly);
+    assert_eq!(names(&["--last", "1k"]), [&["window-counts"], &exactly[..]].concat());
+    assert_eq!(names(&["--within", "1h"]), ["window-counts"]);
     let memory = ["plan", "--counting", "--ever", "--memory", "1MB"];
     let complaint = lately(&memory, b"").failure();
     assert!(complaint.contains("say how many keys to expect"), "{complaint}");

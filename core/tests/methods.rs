@@ -32,6 +32,9 @@ table! {
     builder: "Builder<Lately<T>>" [build_shared parts]
     builder: "Builder<Lately>" [slack counting]
     builder: "Builder<Lately<Timed>>" [slack max_ahead checked_by clock]
+    counter_by_time: "Builder<Lately<Timed>>" [counting]
+    counter_by_clock: "Builder<Counter<Timed>>" [clock]
+    shared_counter: "Builder<Counter<T>>" [build_shared]
     builder: "Lately" [within]
     untimed: "Lately" [last open]
     untimed: "Lately<T>" [insert insert_new contains insert_all insert_new_all contains_all]
@@ -49,9 +52,18 @@ table! {
     ages_and_deadlines: "Lately<T>" [insert_until age_at distinct_at]
     clocked: "Lately<T>" [insert insert_new contains insert_all insert_new_all contains_all distinct]
     clocked: "Lately<Clocked>" [age expire]
-    counter: "Counter" [open save add add_times count reaches take_back merge multiply empty_alike]
-    counter: "Counter" [clear promise error_now structure heap_bytes hashing from_untyped]
-    counter: "Counter" [into_untyped counting counting_mut distinct]
+    counter: "Counter" [open add add_times count reaches take_back distinct from_untyped]
+    counter: "Counter<T>" [save merge multiply empty_alike clear promise error_now structure]
+    counter: "Counter<T>" [heap_bytes hashing into_untyped counting counting_mut]
+    limits: "Counter" [estimate admit admit_times]
+    counter_by_time: "Counter" [open_within]
+    counter_by_time: "Counter<T>" [add_at add_times_at count_at estimate_at admit_at admit_times_at]
+    counter_by_time: "Counter<T>" [take_back_at distinct_at expire_at latest turn_back]
+    counter_by_clock: "Counter<Clocked>" [add add_times count admit take_back]
+    shared_counter: "SharedCounter" [add count admit]
+    shared_counter: "SharedCounter<T>" [promise heap_bytes]
+    shared_counter_by_time: "SharedCounter<T>" [add_at count_at admit_at expire_at]
+    shared_counter_by_time: "SharedCounter<Clocked>" [add count admit]
     shared: "Shared" [open]
     shared: "Shared<T>" [insert insert_new contains insert_all insert_new_all contains_all distinct]
     shared: "Shared<T>" [save forget clear promise error_now structure heap_bytes hashing]
@@ -132,10 +144,14 @@ fn the_table_tells_the_truth() {
 /// Every method has an example, and it runs.
 #[test]
 fn every_method_has_an_example() {
-    const DOOR: [&str; 12] = [
+    const DOOR: [&str; 16] = [
         include_str!("../src/lately/builder.rs"),
         include_str!("../src/lately/clocked.rs"),
         include_str!("../src/lately/counter.rs"),
+        include_str!("../src/lately/counter/clocked.rs"),
+        include_str!("../src/lately/counter/shared.rs"),
+        include_str!("../src/lately/counter/timed.rs"),
+        include_str!("../src/lately/counter/untimed.rs"),
         include_str!("../src/lately/mod.rs"),
         include_str!("../src/lately/now.rs"),
         include_str!("../src/lately/opened.rs"),

@@ -79,7 +79,7 @@ fn misuse() -> Vec<(Error, &'static str)> {
         (refused(Lately::last(1_000_000).slack(9).build_shared()), "some percent of the window"),
         (
             refused(Lately::within(minute()).clock(NoClock).build()),
-            "tell the moment with `insert_at`",
+            "tell the moment with each call",
         ),
         (refused(last().forget("a")), "build it with `removing()`"),
         (refused(last().age("a")), "choose the structure `sliding`"),

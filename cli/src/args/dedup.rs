@@ -48,8 +48,9 @@ pub(crate) struct Dedup {
     #[arg(hide_short_help = true)]
     refresh: bool,
 
-    /// Keep a line's window from starting anew at each repeat: the line passes once per window,
-    /// however often it is repeated
+    /// Keep a line's window from starting anew at each repeat
+    ///
+    /// The line passes once per window, however often it is repeated.
     #[arg(long, overrides_with = "refresh")]
     no_refresh: bool,
 
@@ -58,8 +59,10 @@ pub(crate) struct Dedup {
     #[arg(conflicts_with_all = ["refresh", "address", "structure"])]
     pass: Option<u64>,
 
-    /// Say of each line that was held back how often that was, in a line of its own, when its window is
-    /// over: `repeated 37 times: disk full`, or {"repeated":37,"key":"disk full"} with --key
+    /// Say how often each line was held back, when its window is over
+    ///
+    /// In a line of its own: `repeated 37 times: disk full`, or {"repeated":37,"key":"disk full"} with
+    /// --key.
     #[arg(long)]
     #[arg(conflicts_with_all = ["refresh", "address", "structure", "columns", "show", "count"])]
     pub(crate) summary: bool,
@@ -159,7 +162,7 @@ Examples:
   Rows by a column, compressed or not:
     lately dedup --last 1M --column email --ignore-case people.csv
   Messages of a log, ten of each in a minute, and how often the others came:
-    lately dedup --within 1m --pass 10 --summary --follow messages.log
+    lately dedup --within 1m --pass 10 --summary events.log
   One filter for many workers, in a cluster:
     lately dedup --within 24h --redis redis://10.0.0.1:7000/seen --shards 16 events.log
 
