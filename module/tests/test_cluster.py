@@ -94,7 +94,9 @@ def test_failover_loses_nothing_acknowledged(cluster):
     items = [f"acknowledged {number}" for number in range(200)]
     for key in keys:
         assert promoted("LATELY.SEEN", key, *items) == [1] * 200
-        assert promoted("LATELY.ADD", key, "after", *items[:5]) == [1, 0, 0, 0, 0, 0]
+        # Seeds are drawn: one that was never seen may be taken for a repeat, but not six of them.
+        news = promoted("LATELY.ADD", key, *[f"after {number}" for number in range(6)], *items[:5])
+        assert any(news[:6]) and news[6:] == [0] * 5
 
 
 def test_resharding_key_by_key_changes_no_answer(cluster, live):

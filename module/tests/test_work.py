@@ -21,7 +21,7 @@ LARGE = {
     "within": "WITHIN 3600000 ERROR 0.001 CAPACITY 260000000 STRUCTURE time-limited",
     "counting": "EVER ERROR 0.001 COUNTING CAPACITY 7000000 STRUCTURE spectral",
     "counting-window": "LAST 5000000 ERROR 0.001 COUNTING STRUCTURE spectral-window",
-    "counting-exactly": "LAST 16000000 ERROR 0.001 COUNTING",
+    "counting-exactly": "LAST 16000000 ERROR 0.001 COUNTING STRUCTURE quotient-short-hash",
 }
 # Those that know how many different items they hold.
 KNOW_THEIR_NUMBER = {"sliding", "counting", "counting-exactly"}
@@ -123,12 +123,12 @@ def test_a_swing_takes_no_command_long(engine):
     assert not slow_steps(engine, scenario, limit=1e-3)
 
 
-@pytest.mark.parametrize("structure", ["", "STRUCTURE spectral-window"])
+@pytest.mark.parametrize("structure", ["quotient-short-hash", "spectral-window"])
 def test_a_crowd_takes_no_command_long(engine, structure):
     """Many sightings at once push as many others out of a window, one by one unless they came at once."""
 
     def scenario(server, work):
-        reserve(server, "k", f"LAST 200000 ERROR 0.001 COUNTING SEED 1 {structure}".split())
+        reserve(server, "k", f"LAST 200000 ERROR 0.001 COUNTING SEED 1 STRUCTURE {structure}".split())
         for first in range(0, 200_000, 10_000):
             server("LATELY.ADD", "k", *range(first, first + 10_000))
         before = server.digest("k")
