@@ -147,13 +147,14 @@ def test_a_crowd_takes_no_command_long(engine, structure):
     assert not slow_steps(engine, scenario, limit=2.5e-3)
 
 
-def test_crowds_in_a_large_window_take_no_command_long(engine):
+@pytest.mark.parametrize("structure", ["quotient-short-hash", "window-counts"])
+def test_crowds_in_a_large_window_take_no_command_long(engine, structure):
     """A window of four million, full of items that came alone or by the hundred: whatever pushes out too much
     is refused, and nothing else takes long."""
 
     def scenario(server, work):
         draw = random.Random(1)
-        reserve(server, "k", "LAST 4000000 ERROR 0.001 COUNTING SEED 1".split())
+        reserve(server, "k", f"LAST 4000000 ERROR 0.001 COUNTING SEED 1 STRUCTURE {structure}".split())
         for _ in range(20):
             server("LATELY.ADDHASHES", "k", draw.randbytes(8 * 100_000))
         for turn in range(40):
