@@ -3,15 +3,18 @@
 use alloc::boxed::Box;
 
 use super::filter::Growing;
-use super::parameters::GrowingParameters;
+use super::parameters::{GrowingParameters, UNKNOWN_ITEMS};
 use super::segment::SLOTS;
+use super::state;
 use crate::bits::LINE_WORDS;
-use crate::blueprint::Blueprint;
+use crate::blueprint::{Blueprint, Floor, Structure, Unfit};
+use crate::codec::Reader;
 use crate::error::Error;
 use crate::filter::Filter;
 use crate::parameters::{List, Parameters};
 use crate::promise::Promise;
 use crate::hash::Seed;
+use crate::plan::{Goal, Limit};
 use crate::window::{Slack, Window};
 
 impl Parameters for GrowingParameters {
@@ -60,5 +63,39 @@ impl Blueprint for GrowingParameters {
 
     fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
         Box::new(Growing::new(*self))
+    }
+}
+
+impl Structure for GrowingParameters {
+    fn propose(goal: &Goal) -> Result<Self, Unfit> {
+        goal.ever()?;
+        goal.does_not_count()?;
+        match (goal.limit, goal.expected_items) {
+            (Limit::Error(rate), Some(items)) if !goal.removing => {
+                GrowingParameters::with_stated_items(rate.get(), items)
+            }
+            (Limit::Error(rate), items) => {
+                let items = items.unwrap_or(UNKNOWN_ITEMS);
+                GrowingParameters::with_error(rate.get(), items, goal.removing)
+            }
+            (Limit::Memory(memory), Some(items)) => {
+                GrowingParameters::with_memory(memory.bytes(), items, goal.removing)
+            }
+            (Limit::Memory(_), None) => Err(Unfit("must know how many items a memory is for")),
+        }
+    }
+
+    fn floor(goal: &Goal) -> Floor {
+        match (goal.limit, goal.expected_items) {
+            (Limit::Memory(_), Some(items)) => {
+                GrowingParameters::least_bytes(items, goal.removing)
+                    .map_or(Floor::ENDLESS, Floor::of_bytes)
+            }
+            _ => Floor::NONE,
+        }
+    }
+
+    fn open(self, payload: &mut Reader<'_>) -> Result<Box<dyn Filter>, Error> {
+        Ok(Box::new(state::read(self, payload)?))
     }
 }

@@ -1,6 +1,5 @@
 //! The growing filter: a directory of segments, and the rule by which they grow.
 
-use alloc::boxed::Box;
 use core::any::Any;
 
 #[cfg(not(feature = "std"))]
@@ -8,19 +7,18 @@ use crate::float::Float as _;
 use super::depth::{Depth, Depths};
 use super::directory::{Directory, Kept, MOST_NOTES};
 use super::origin::Origins;
-use super::parameters::{GrowingParameters, SPLIT_FROM, UNKNOWN_ITEMS};
+use super::parameters::{GrowingParameters, SPLIT_FROM};
 use super::reshape::{bins_for, halves};
 use super::segment::{BLOCK_BITS, HEAD, MOST_BINS, Outcome, Repeat, SLOTS, Segment, touch};
 use super::state;
 use crate::bits::{Isa, LINE_WORDS, Level, Scalar, prefetch, prefix, vectorized};
-use crate::blueprint::{Blueprint, Floor, Structure, Unfit};
-use crate::codec::{Reader, Writer};
+use crate::blueprint::Blueprint;
+use crate::codec::Writer;
 use crate::dictionary::work::{Uncounted, Work};
 use crate::error::Error;
 use crate::filter::{Filter, Membership, Removing};
 use crate::hash::reduce;
 use crate::memory;
-use crate::plan::{Goal, Limit};
 use crate::sample::spread;
 use crate::window::Time;
 
@@ -335,40 +333,6 @@ impl Filter for Growing {
             false => self.take_in(other),
         }
         Ok(())
-    }
-}
-
-impl Structure for GrowingParameters {
-    fn propose(goal: &Goal) -> Result<Self, Unfit> {
-        goal.ever()?;
-        goal.does_not_count()?;
-        match (goal.limit, goal.expected_items) {
-            (Limit::Error(rate), Some(items)) if !goal.removing => {
-                GrowingParameters::with_stated_items(rate.get(), items)
-            }
-            (Limit::Error(rate), items) => {
-                let items = items.unwrap_or(UNKNOWN_ITEMS);
-                GrowingParameters::with_error(rate.get(), items, goal.removing)
-            }
-            (Limit::Memory(memory), Some(items)) => {
-                GrowingParameters::with_memory(memory.bytes(), items, goal.removing)
-            }
-            (Limit::Memory(_), None) => Err(Unfit("must know how many items a memory is for")),
-        }
-    }
-
-    fn floor(goal: &Goal) -> Floor {
-        match (goal.limit, goal.expected_items) {
-            (Limit::Memory(_), Some(items)) => {
-                GrowingParameters::least_bytes(items, goal.removing)
-                    .map_or(Floor::ENDLESS, Floor::of_bytes)
-            }
-            _ => Floor::NONE,
-        }
-    }
-
-    fn open(self, payload: &mut Reader<'_>) -> Result<Box<dyn Filter>, Error> {
-        Ok(Box::new(state::read(self, payload)?))
     }
 }
 

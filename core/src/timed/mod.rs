@@ -32,6 +32,7 @@ mod membership;
 mod parameters;
 mod remake;
 mod segment;
+mod shape;
 mod slots;
 mod state;
 mod sweep;

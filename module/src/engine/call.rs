@@ -12,6 +12,7 @@ use lately::Time;
 use super::ahead::Ahead;
 use super::api;
 use super::idle::Address;
+use super::items::Items;
 use super::module::Module;
 use super::register;
 use super::reply::Refusal;
@@ -22,23 +23,6 @@ pub struct Call<'a, M> {
     /// The engine's own strings; it keeps them until the command is done.
     strings: &'a [*mut api::String],
     module: PhantomData<M>,
-}
-
-/// Some words of a command, read as they are needed.
-#[derive(Clone, Copy)]
-pub struct Items<'a>(&'a [*mut api::String]);
-
-impl<'a> Items<'a> {
-    /// How many there are.
-    pub fn len(self) -> usize {
-        self.0.len()
-    }
-
-    /// Their bytes.
-    pub fn iter(self) -> impl ExactSizeIterator<Item = &'a [u8]> {
-        // SAFETY: these are strings of the command, which live as long as `'a`.
-        self.0.iter().map(|&string| unsafe { bytes_of(string) })
-    }
 }
 
 /// Where a command comes from.

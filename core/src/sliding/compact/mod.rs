@@ -21,12 +21,14 @@
 mod block;
 mod chain;
 mod clock;
+mod moment;
 mod parameters;
 mod run;
 mod shape;
 mod state;
 mod store;
 mod sweep;
+mod words;
 #[cfg(test)]
 mod tests;
 
