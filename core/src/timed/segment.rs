@@ -4,13 +4,13 @@
 //! generation   1 word    of its last sweep: tags count from it
 //! info         1 word    entries 14 │ bins 8 │ remainder 6 │ mixed 1 │ coarse 2 │ blind 9
 //! groups       G words   start 14 │ occupied 50, bit by bucket
-//! rows         the highest 8 bits of the fields, a byte for every slot; then the next 8; ...
+//! row          the highest 8 bits of the fields, a byte for every slot; none if fields are shorter
 //! bin 0        ends │ what is left of the field, highest bit first │ tag       one word for 64 slots each
 //! bin 1        ...
 //! ```
 //!
-//! A byte per slot is found and moved fastest, a bit per slot takes no more than it is: whole bytes of a
-//! field are in *rows*, what is left in *planes*.
+//! A byte per slot is found and moved fastest, a bit per slot takes no more than it is: the byte that tells
+//! most entries apart is in the *row*, what is left in *planes*.
 //!
 //! Entries are sorted by bucket and remainder, one slot each. Those of a group lie side by side; behind them
 //! a few slots are free, so that one more moves hardly any but its own group:
@@ -131,24 +131,23 @@ impl Info {
         HEAD + self.groups(shape)
     }
 
-    /// Whether all fields have one length and one whole byte, and there are as many groups as can be: so it
-    /// is wherever nothing grows.
+    /// Whether all fields have one length and a byte in the row: so it is wherever nothing grows.
     #[inline(always)]
     pub(super) fn is_plain(self) -> bool {
-        !self.mixed && self.coarse == 0 && self.remainder_bits / u8::BITS == 1
+        !self.mixed && self.remainder_bits + self.coarse >= u8::BITS
     }
 
     /// The same numbers, of which a compiler knows what [`Info::is_plain`] says, and their layout.
     #[inline(always)]
     pub(super) fn plain(self, shape: &Shape) -> (Self, Layout) {
-        let info = Self { mixed: false, coarse: 0, ..self };
+        let info = Self { mixed: false, ..self };
         (info, info.layout_with(shape, 1))
     }
 
     /// Where the parts of the slots are.
     #[inline(always)]
     pub(super) fn layout(self, shape: &Shape) -> Layout {
-        self.layout_with(shape, (self.field_bits() / u8::BITS) as usize)
+        self.layout_with(shape, usize::from(self.field_bits() >= u8::BITS))
     }
 
     #[inline(always)]
