@@ -42,9 +42,10 @@ pub(crate) struct Wanted {
     #[arg(hide_short_help = true)]
     slack: Option<String>,
 
-    /// About how many lines to expect with --within or --ever; only a hint
+    /// About how many different lines to expect: in all, within the span, or among the last N if most of
+    /// them repeat; only a hint
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    #[arg(conflicts_with = "last", value_parser = quantity::items)]
+    #[arg(value_parser = quantity::items)]
     #[arg(hide_short_help = true)]
     expected: Option<u64>,
 }

@@ -31,7 +31,7 @@ use crate::sliding::{
 use crate::spectral::{
     BlockedParameters, RecurringParameters, SpectralParameters, SpectralWindowParameters,
 };
-use crate::timed::{TimedWindowParameters, WindowCountsParameters};
+use crate::timed::{ElasticWindowParameters, TimedWindowParameters, WindowCountsParameters};
 
 /// Every structure, in the order in which they are listed to people: its id in snapshots, which is given
 /// once and never reused; its name, lower case, words joined by hyphens; and what it is good at, in one
@@ -42,6 +42,8 @@ pub static CATALOG: &[Row] = &[
         "near the fewest bits possible, constant time, and it says how long ago"),
     Row::of::<SlidingCompactParameters>(4, "sliding-compact",
         "the fewest bits we know how to reach, for any slack, and it says how long ago"),
+    Row::of::<ElasticWindowParameters>(14, "elastic",
+        "the last n in memory that follows how many different keys there are, however large n is"),
     Row::of::<AgePartitionedParameters>(10, "age-partitioned",
         "dismisses an absent key after about one cache line, with a slack shorter than the window"),
     Row::of::<DoubleBufferParameters>(1, "double-buffer",

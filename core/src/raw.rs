@@ -71,6 +71,7 @@ pub mod structures {
         SpectralWindowParameters,
     };
     pub use crate::timed::{
-        TimedWindow, TimedWindowParameters, Unit, WindowCounts, WindowCountsParameters,
+        ElasticWindow, ElasticWindowParameters, TimedWindow, TimedWindowParameters, Unit,
+        WindowCounts, WindowCountsParameters,
     };
 }

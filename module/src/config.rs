@@ -8,20 +8,21 @@ use crate::wish::Wish;
 
 /// What a key is that `LATELY.ADD` creates, and what `LATELY.RESERVE` takes for what it is not told:
 /// the words of `LATELY.RESERVE`; or [`NONE`].
-pub static DEFAULT: Text = Text::new(c"default", c"LAST 100000 ERROR 0.001", |words| {
-    if words.eq_ignore_ascii_case(NONE) {
-        return Ok(());
-    }
-    let words: Vec<&[u8]> = words.split_ascii_whitespace().map(str::as_bytes).collect();
-    let wish = Wish::parse(&words)?;
-    if wish.window.is_none() || wish.limit.is_none() {
-        return Err(Refusal::new(
-            "give a window (LAST, WITHIN, EVER) and ERROR or MEMORY; or none",
-        ));
-    }
-    wish.goal()?.best_plan()?;
-    Ok(())
-});
+pub static DEFAULT: Text =
+    Text::new(c"default", c"LAST 100000 ERROR 0.001 CAPACITY 1000", |words| {
+        if words.eq_ignore_ascii_case(NONE) {
+            return Ok(());
+        }
+        let words: Vec<&[u8]> = words.split_ascii_whitespace().map(str::as_bytes).collect();
+        let wish = Wish::parse(&words)?;
+        if wish.window.is_none() || wish.limit.is_none() {
+            return Err(Refusal::new(
+                "give a window (LAST, WITHIN, EVER) and ERROR or MEMORY; or none",
+            ));
+        }
+        wish.goal()?.best_plan()?;
+        Ok(())
+    });
 
 /// The default of those who want no key that nobody reserved.
 pub const NONE: &str = "none";

@@ -40,7 +40,7 @@ def test_our_category(server):
 
 def test_settings(server):
     settings = server.client.config_get("lately.*")
-    assert settings["lately.default"] == "LAST 100000 ERROR 0.001"
+    assert settings["lately.default"] == "LAST 100000 ERROR 0.001 CAPACITY 1000"
     assert settings["lately.max-key-bytes"] == "0"
     assert settings["lately.bloom-commands"] == "yes"
     for name, nonsense in [

@@ -87,11 +87,15 @@ impl<D: Door> Builder<D> {
         self
     }
 
-    /// About how many keys to expect in a window by time or without end; only a hint.
+    /// About how many different keys to expect; only a hint. In a window by count it is for streams in which
+    /// most keys repeat: memory follows the different ones then, and not the length of the window.
     ///
     /// ```
     /// let plan = lately::Lately::ever().expected_items(1_000_000).error(0.01).plan()?;
     /// assert!(plan.bits_per_item.unwrap() < 20.0);
+    ///
+    /// let plan = lately::Lately::last(100_000_000).expected_items(1_000_000).plan()?;
+    /// assert!(plan.bytes < 3_000_000);
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn expected_items(mut self, items: u64) -> Self {

@@ -29,8 +29,9 @@ pub struct Goal {
     pub limit: Limit,
     /// How much older than the window a key may be and still be reported.
     pub slack: Slack,
-    /// How many keys are expected in the window where the window itself does not say it. A hint:
-    /// it sizes plans, and promises hold whatever comes.
+    /// How many different keys are expected in the window: in one by time or without end, which do not
+    /// say it, or among the last *n*, if keys repeat so that it is much less than *n*. A hint: it sizes
+    /// plans, and promises hold whatever comes.
     pub expected_items: Option<u64>,
     /// How many different keys there are, if that is known: it sharpens what is expected of
     /// structures in a given memory.
@@ -76,10 +77,10 @@ impl Goal {
         }
     }
 
-    /// How many keys the window holds, if that is known.
+    /// How many different keys the window holds, if that is known.
     pub fn items(&self) -> Option<u64> {
         match self.window {
-            Window::Last(n) => Some(n),
+            Window::Last(n) => Some(self.expected_items.map_or(n, |expected| expected.clamp(1, n))),
             Window::Within(_) | Window::Ever => self.expected_items,
         }
     }

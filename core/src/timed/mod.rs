@@ -21,9 +21,11 @@
 mod abilities;
 mod back;
 mod bounded;
+mod by_count;
 mod clock;
 mod counted;
 mod deal;
+mod elastic;
 mod entry;
 mod filter;
 mod find;
@@ -41,5 +43,6 @@ mod validate;
 mod weights;
 
 pub use counted::{Unit, WindowCounts, WindowCountsParameters};
+pub use elastic::{ElasticWindow, ElasticWindowParameters};
 pub use filter::TimedWindow;
 pub use parameters::TimedWindowParameters;

@@ -2,6 +2,7 @@
 
 use core::any::Any;
 
+use super::super::by_count;
 use super::super::clock::region_of;
 use super::super::entry::Entry;
 use super::super::segment::Segment;
@@ -246,17 +247,16 @@ impl WindowCounts {
         parameters: WindowCountsParameters,
         payload: &mut Reader<'_>,
     ) -> Result<Self, Error> {
-        let sightings = payload.u64("sightings")?;
-        let inner = state::read(parameters.segments, payload)?;
-        let ahead = match parameters.unit {
-            Unit::Millis => sightings > 0,
-            // Its clock is at the last sighting at most.
-            Unit::Sightings => inner.clock.is_some_and(|clock| clock > sightings),
+        let (sightings, inner) = match parameters.unit {
+            Unit::Sightings => by_count::read(parameters.segments, payload)?,
+            Unit::Millis => match payload.u64("sightings")? {
+                0 => (0, state::read(parameters.segments, payload)?),
+                found => {
+                    let expected = "0 in a window by time";
+                    return Err(Error::Field { field: "sightings", found, expected });
+                }
+            },
         };
-        if ahead {
-            let expected = "as many as the clock has seen, or 0 in a window by time";
-            return Err(Error::Field { field: "sightings", found: sightings, expected });
-        }
         Ok(Self { parameters, inner, sightings })
     }
 }

@@ -3,11 +3,10 @@
 use alloc::boxed::Box;
 use alloc::string::ToString;
 
+use super::super::by_count::best_floor;
 use super::super::parameters::TimedWindowParameters;
 use super::digits::DIGIT_BITS;
 use super::filter::WindowCounts;
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::Reader;
 use crate::error::Error;
@@ -37,9 +36,6 @@ pub struct WindowCountsParameters {
     pub segments: TimedWindowParameters,
 }
 
-/// Growth up to which nothing is longer than in a calm time: see `level`.
-const CALM_GROWTH: f64 = 1.5;
-
 impl WindowCountsParameters {
     /// Parameters that reach a goal.
     pub(super) fn for_goal(goal: &Goal) -> Result<Self, Unfit> {
@@ -68,12 +64,12 @@ impl WindowCountsParameters {
         };
         let cost = |made: &TimedWindowParameters| match unit {
             Unit::Millis => made.bits_per_entry(),
-            Unit::Sightings => made.bits_per_entry() + best_floor(made).1,
+            Unit::Sightings => made.bits_per_entry() + best_floor(made, made.span.millis()).1,
         };
         let made = TimedWindowParameters::with_payload(bits, span, slack, rate, expected, cost)?;
         let expected = match unit {
             Unit::Millis => made.expected,
-            Unit::Sightings => best_floor(&made).0,
+            Unit::Sightings => best_floor(&made, made.span.millis()).0,
         };
         Ok(Self { unit, segments: TimedWindowParameters { expected, ..made } })
     }
@@ -144,28 +140,4 @@ impl Blueprint for WindowCountsParameters {
     fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
         Box::new(WindowCounts::new(*self))
     }
-}
-
-/// Bits that every entry of a segment costs more that was split just now: one that says how long it is, and the
-/// emptier bins of a small segment.
-const HALVED: f64 = 1.5;
-
-/// The number of entries to be made for, so that a window by count is at its calm size from the first sighting
-/// on, and how many bits that costs every entry when the window is full: segments that are less deep than what
-/// it is made for have longer remainders, and those that are deeper were split and say how long theirs are.
-fn best_floor(made: &TimedWindowParameters) -> (u64, f64) {
-    let full = made.span.millis() as f64 * (1.0 + 1.0 / f64::from(made.generations));
-    let entries = f64::from(made.entries);
-    let least = (full / CALM_GROWTH / entries).max(1.0).log2().ceil();
-    let cost = |floor: f64| {
-        let extra = (0..16).map(|sixteenth| {
-            // Larger prefixes split later.
-            let most = entries * (1.0 + (f64::from(sixteenth) / 16.0).min(0.75));
-            let depth = (full / most).max(1.0).log2().ceil();
-            (floor - depth).max(if depth > floor { HALVED } else { 0.0 })
-        });
-        extra.sum::<f64>() / 16.0
-    };
-    let floor = if cost(least) <= cost(least + 1.0) { least } else { least + 1.0 };
-    (((entries * floor.exp2()) as u64).min(Window::LONGEST), cost(floor))
 }
