@@ -2,6 +2,8 @@
 //! by those who plan with the library alone.
 
 use lately::catalog::{self, IN_PAPERS};
+use std::collections::BTreeSet;
+
 use lately::plan::{Goal, Limit};
 use lately::raw::codec;
 use lately::{Error, ErrorRate, Hashing, Lately, Memory, Slack, Span, Window};
@@ -17,7 +19,7 @@ fn grid() -> Vec<Goal> {
     let mut goals = Vec::new();
     for items in [100, 3_000, 1_000_000] {
         let rates = (1..=9).map(|digits| ErrorRate::new(10_f64.powi(-digits)).unwrap().into());
-        let bits = [0.1, 0.5, 1.0, 2.0, 4.0, 6.0, 8.0, 12.0, 16.0, 25.0, 40.0, 100.0];
+        let bits = [0.1, 0.5, 2.0, 4.0, 6.0, 8.0, 10.0, 16.0, 25.0, 100.0];
         let bytes = bits.map(|bits| (bits * items as f64 / 8.0) as u64);
         let memories = bytes.into_iter().map(|bytes| Memory::from_bytes(bytes).into());
         for limit in rates.chain(memories).collect::<Vec<Limit>>() {
@@ -42,13 +44,19 @@ fn grid() -> Vec<Goal> {
     goals
 }
 
-/// Of every goal that a paper's structure reaches, the best of the library costs hardly more.
+/// Rows of the library that no goal picks; ARCHITECTURE.md says why they ship.
+const NEVER_PICKED: [&str; 3] = ["exact-window", "short-hash", "spectral-recurring"];
+
+/// Of every goal that a paper's structure reaches, the best of the library costs hardly more; and what
+/// the library has is picked by some goal, or there is a reason.
 #[test]
-fn the_library_alone_plans_as_well() {
+fn the_library_has_what_is_picked_and_nothing_is_missed() {
     let (mut reached, mut won, mut worst) = (0, 0, 0.0_f64);
+    let mut picked = BTreeSet::new();
     for goal in grid() {
         let Ok(plans) = goal.plans_of(CATALOG) else { continue };
         let is_ours = |name| catalog::CATALOG.row(name).is_some();
+        picked.extend(plans.iter().map(|plan| plan.row.name).find(|name| is_ours(name)));
         if plans.iter().all(|plan| is_ours(plan.row.name)) {
             continue;
         }
@@ -67,6 +75,8 @@ fn the_library_alone_plans_as_well() {
     }
     println!("{reached} goals, {won} of them won by papers, at most {worst:.3} times the price");
     assert!(reached > 100, "{reached}");
+    let names = catalog::CATALOG.iter().map(|row| row.name);
+    assert_eq!(names.filter(|name| !picked.contains(name)).collect::<Vec<_>>(), NEVER_PICKED);
 }
 
 #[test]
