@@ -2,7 +2,8 @@
 
 use anyhow::bail;
 use lately::plan::{Goal, Limit};
-use lately::{ErrorRate, Memory, Promise, catalog};
+use lately::{ErrorRate, Memory, Promise};
+use lately_papers::CATALOG;
 
 use crate::stats::percent;
 
@@ -48,7 +49,7 @@ fn most(goal: &Goal) -> f64 {
 /// A memory in which the goal is reached with few enough mistakes, about the least, as it can be
 /// written.
 fn enough(goal: &Goal, structure: Option<&str>) -> Option<String> {
-    let row = structure.map(catalog::row_named).transpose().ok()?;
+    let row = structure.map(|name| CATALOG.row_named(name)).transpose().ok()?;
     let planned = |limit| {
         let goal = Goal { limit, ..*goal };
         match row {

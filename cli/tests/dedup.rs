@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use command::lately;
-use lately::catalog::CATALOG;
 use lately::plan::Goal;
 use lately::{ErrorRate, Promise, Slack, Span, Window};
+use lately_papers::CATALOG;
 use testkit::oracle::Last;
 use testkit::random::SplitMix64;
 use testkit::{stats, streams};
@@ -33,7 +33,7 @@ fn every_structure_agrees_with_the_oracle() {
     for (window, count) in [(1, 2_000), (300, 50_000), (20_000, 400_000)] {
         let keys = repeats_at_all_distances(window, count, window);
         let goal = Goal::new(Window::Last(window), ErrorRate::new(0.01).unwrap());
-        for row in CATALOG {
+        for row in CATALOG.iter() {
             let Ok(plan) = goal.plan_with(row) else { continue };
             // Linear in the window: small ones say as much in less time.
             if plan.blueprint.lines_touched() > 256.0 {
@@ -86,7 +86,7 @@ fn without_refresh_a_line_passes_once_per_window() {
     let keys: Vec<u64> = pairs.flat_map(|(repeated, fresh)| [repeated, fresh]).collect();
     // So rare that no mistake is expected in ten thousand such tests.
     let goal = Goal::new(Window::Last(WINDOW), ErrorRate::new(1e-9).unwrap());
-    for row in CATALOG {
+    for row in CATALOG.iter() {
         let Ok(plan) = goal.plan_with(row) else { continue };
         let Slack::Items(slack) = plan.promise.slack else { continue };
         let flags = ["--last", "1000", "--error", "1e-9", "--no-refresh", "--structure", row.name];

@@ -98,7 +98,7 @@ fn nothing_is_lost_by_default() {
         assert!(count(&["--error", "1%"]) < 2_000_000, "{window:?}");
     }
     // What cannot err so rarely errs as rarely as it can.
-    for row in lately::catalog::CATALOG {
+    for row in lately_papers::CATALOG.iter() {
         let run = ["--last", "1k", "--structure", row.name];
         let stated = lately(&[&["dedup"], &run[..], &["--error", "0.1%"]].concat(), b"a\na\n");
         if stated.succeeded() {

@@ -2,9 +2,13 @@
 
 mod command;
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use command::lately;
 use lately::plan::Goal;
 use lately::{ErrorRate, Memory, Window};
+use lately_papers::ROWS;
 use serde_json::Value;
 
 #[test]
@@ -61,6 +65,29 @@ fn counting_is_planned_for() {
     let memory = ["plan", "--counting", "--ever", "--memory", "1MB"];
     let complaint = lately(&memory, b"").failure();
     assert!(complaint.contains("say how many keys to expect"), "{complaint}");
+}
+
+/// What is there to be compared with is shown to those who ask, and its snapshots open.
+#[test]
+fn papers_are_shown_beside_ours() {
+    let names = |flags: &[&str]| -> BTreeSet<String> {
+        let plans = json(flags);
+        plans.iter().map(|plan| plan["structure"].as_str().unwrap().to_owned()).collect()
+    };
+    let mut shown = BTreeSet::new();
+    for goal in [&["--last", "1000", "--memory", "2kB"][..], &["--within", "1h"], &["--ever"]] {
+        let ours = names(goal);
+        let all = names(&[goal, &["--all"]].concat());
+        assert!(ours.is_subset(&all), "{ours:?} {all:?}");
+        shown.extend(all.difference(&ours).cloned());
+    }
+    assert_eq!(shown, ROWS.iter().map(|row| row.name.to_owned()).collect());
+    for row in ROWS {
+        let golden = format!("../core/tests/golden/{}-v1.bin", row.name);
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join(golden);
+        let told = text(lately(&["inspect", golden.to_str().unwrap()], b"").success());
+        assert!(told.contains(row.name), "{told}");
+    }
 }
 
 #[test]

@@ -4,7 +4,6 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
-use crate::catalog;
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::Filter;
@@ -73,7 +72,7 @@ pub trait Blueprint: Told + Debug + Send + Sync {
 impl<'a> dyn Blueprint + 'a {
     /// The structure's name in the catalog; of one that is not there, that it is not.
     pub fn structure(&self) -> &'static str {
-        catalog::row_of(self).map_or("unlisted", |row| row.name)
+        self.row().map_or("unlisted", |row| row.name)
     }
 
     /// What one insert-and-check costs, in instructions: the planner's measure of speed, the same on
@@ -133,7 +132,7 @@ impl<'a> PartialEq for dyn Blueprint + 'a {
     }
 }
 
-/// What parameters provide to join the catalog, as a row of [`CATALOG`](crate::catalog::CATALOG).
+/// What parameters provide to join a [`Catalog`](crate::catalog::Catalog), as a [`Row`](crate::catalog::Row).
 pub trait Structure: Blueprint + Parameters {
     /// The parameters that reach a goal, or why none do.
     fn propose(goal: &Goal) -> Result<Self, Unfit>;

@@ -1,8 +1,20 @@
 //! The registry: which structures there are, their ids in snapshots, their names, and what they are good at.
 //!
-//! Snapshots, planner, command, module, contracts, golden files and lab all walk [`CATALOG`]. A new
-//! structure is one file whose parameters implement [`Structure`], and one row here; `tests/catalog.rs`
-//! then names whatever else it lacks.
+//! Planner, snapshots and module walk [`CATALOG`]. A new structure is one file whose parameters implement
+//! [`Structure`], and one row here; `tests/catalog.rs` then names whatever else it lacks.
+//!
+//! A catalog is open: other crates have rows of their own, and [`Catalog::of`] joins tables. The crate
+//! `lately-papers` has those of published structures that nobody should choose. The command, the lab,
+//! contracts, golden files and fuzz bodies walk both together.
+//!
+//! ```
+//! use lately::catalog::{CATALOG, Catalog, ROWS};
+//!
+//! /// Rows of another crate: `Row::of::<MyParameters>(60_000, "mine", "good at this")`.
+//! static MINE: &[lately::catalog::Row] = &[];
+//! const ALL: Catalog = Catalog::of(&[ROWS, MINE]);
+//! assert_eq!(ALL.row("sliding").unwrap().family, CATALOG.row("sliding").unwrap().family);
+//! ```
 
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -13,31 +25,30 @@ use core::any::TypeId;
 use crate::blueprint::{Blueprint, Floor, Structure, Unfit};
 use crate::codec::Reader;
 use crate::duplicates::{
-    AloneParameters as Alone, BlockDecayingParameters, CompactShortHashParameters, Cuckoo,
-    HashCounts, InterleavedParameters, PlainBloom, QueuingParameters as Queued, QuotientCounts,
-    QuotientTable, RingParameters as Ring, StableBloom, StreamingQuotient, TwoBuffersParameters,
+    AloneParameters as Alone, CompactShortHashParameters, HashCounts, InterleavedParameters,
+    PlainBloom, QueuingParameters as Queued, QuotientCounts, QuotientTable, RingParameters as Ring,
     WholeHashes,
 };
 use crate::error::Error;
 use crate::filter::Filter;
-use crate::growing::{
-    GrowingCountsParameters, GrowingLayersParameters, GrowingParameters, GrowingTailsParameters,
-};
+use crate::growing::{GrowingCountsParameters, GrowingParameters};
 use crate::plan::Goal;
 use crate::sliding::{
     AgePartitionedParameters, DoubleBufferParameters, SlidingCompactParameters, SlidingParameters,
-    TimeLimitedParameters,
 };
 use crate::spectral::{
     BlockedParameters, RecurringParameters, SpectralParameters, SpectralWindowParameters,
 };
 use crate::timed::{ElasticWindowParameters, TimedWindowParameters, WindowCountsParameters};
 
-/// Every structure, in the order in which they are listed to people: its id in snapshots, which is given
-/// once and never reused; its name, lower case, words joined by hyphens; and what it is good at, in one
-/// clause.
+/// The structures of the library.
+pub const CATALOG: Catalog = Catalog::of(&[ROWS]);
+
+/// Every structure of the library, in the order in which they are listed to people: its id in snapshots,
+/// which is given once and never reused; its name, lower case, words joined by hyphens; and what it is good
+/// at, in one clause.
 #[rustfmt::skip]
-pub static CATALOG: &[Row] = &[
+pub const ROWS: &[Row] = &[
     Row::of::<SlidingParameters>(3, "sliding",
         "near the fewest bits possible, constant time, and it says how long ago"),
     Row::of::<SlidingCompactParameters>(4, "sliding-compact",
@@ -64,34 +75,12 @@ pub static CATALOG: &[Row] = &[
         "one cache line per check in any memory, but the window's end is blurred"),
     Row::of::<Queued<QuotientTable>>(29, "queued-quotient-table",
         "tables that take turns: short memories, sharper than one table"),
-    Row::of::<Alone<Cuckoo>>(25, "cuckoo",
-        "full of fingerprints, it forgets at random; kept for comparison"),
-    Row::of::<Queued<Cuckoo>>(31, "queued-cuckoo",
-        "cuckoo tables that take turns: small errors from few bits"),
-    Row::of::<Alone<StreamingQuotient>>(24, "streaming-quotient",
-        "a published rival of quotient tables, kept for comparison"),
-    Row::of::<Queued<StreamingQuotient>>(30, "queued-streaming-quotient",
-        "streaming quotient filters that take turns, kept for comparison"),
-    Row::of::<Alone<StableBloom>>(26, "stable-bloom",
-        "a published way to forget evenly; kept for comparison"),
-    Row::of::<Queued<StableBloom>>(32, "queued-stable-bloom",
-        "stable Bloom filters that take turns, kept for comparison"),
-    Row::of::<TwoBuffersParameters>(27, "active-active",
-        "two Bloom filters that turn by new keys, not by keys; repeats do not age it"),
-    Row::of::<BlockDecayingParameters>(28, "block-decaying",
-        "one array of counters, with a small slack"),
     Row::of::<TimedWindowParameters>(12, "timed",
         "keeps a span of time in the fewest bits we know, whatever the rate does"),
     Row::of::<WindowCountsParameters>(13, "window-counts",
         "counts in a window by number or by time in a bit more than it takes to remember it"),
-    Row::of::<TimeLimitedParameters>(11, "time-limited",
-        "keeps a span of time at any rate, and its memory follows the rate"),
     Row::of::<GrowingParameters>(40, "growing",
         "grows with what it holds, in steps too small to notice, at the error asked for"),
-    Row::of::<GrowingTailsParameters>(42, "growing-tails",
-        "lookups in one place, but a doubling stops everything"),
-    Row::of::<GrowingLayersParameters>(41, "growing-layers",
-        "a plain stack of Bloom filters, which asks all of them"),
     Row::of::<GrowingCountsParameters>(43, "growing-counts",
         "counts any number of keys, however often they come, in a few bits each"),
     Row::of::<SpectralParameters>(50, "spectral",
@@ -102,6 +91,22 @@ pub static CATALOG: &[Row] = &[
         "wrong counts are off by little, and seldom too small; sightings can be taken back"),
     Row::of::<SpectralWindowParameters>(52, "spectral-window",
         "counts a window that is exact to the item"),
+];
+
+/// Ids and names of structures that the crate `lately-papers` has, so that whoever meets one is told.
+#[rustfmt::skip]
+pub const IN_PAPERS: &[(u16, &str)] = &[
+    (11, "time-limited"),
+    (24, "streaming-quotient"),
+    (25, "cuckoo"),
+    (26, "stable-bloom"),
+    (27, "active-active"),
+    (28, "block-decaying"),
+    (30, "queued-streaming-quotient"),
+    (31, "queued-cuckoo"),
+    (32, "queued-stable-bloom"),
+    (41, "growing-layers"),
+    (42, "growing-tails"),
 ];
 
 /// Reads a filter from its parameters and its payload.
@@ -130,7 +135,7 @@ pub struct Row {
 
 impl Row {
     /// The row of the structure with these parameters.
-    const fn of<S: Structure>(family: u16, name: &'static str, strength: &'static str) -> Self {
+    pub const fn of<S: Structure>(family: u16, name: &'static str, strength: &'static str) -> Self {
         Row {
             name,
             family,
@@ -142,28 +147,51 @@ impl Row {
             open: |parameters, payload| S::read(parameters)?.open(payload),
         }
     }
+
+    /// Whether this is the row of the structure with parameters of this type.
+    pub(crate) fn is_of<P: 'static>(&self) -> bool {
+        (self.parameters)() == TypeId::of::<P>()
+    }
 }
 
-/// The row with this name.
-pub fn row(name: &str) -> Option<&'static Row> {
-    CATALOG.iter().find(|row| row.name == name)
-}
+/// Tables of rows, joined: where structures are looked up and plans are asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Catalog(&'static [&'static [Row]]);
 
-/// The row with this name, or an error that lists the names there are.
-pub fn row_named(name: &str) -> Result<&'static Row, Error> {
-    row(name).ok_or_else(|| Error::UnknownStructure {
-        found: name.to_owned(),
-        known: CATALOG.iter().map(|row| row.name).collect::<Vec<_>>().join(", "),
-    })
-}
+impl Catalog {
+    /// The rows of these tables, one after another. Ids and names must differ.
+    pub const fn of(tables: &'static [&'static [Row]]) -> Self {
+        Self(tables)
+    }
 
-/// The row with this id in snapshots.
-pub fn row_of_family(family: u16) -> Option<&'static Row> {
-    CATALOG.iter().find(|row| row.family == family)
-}
+    /// All rows.
+    pub fn iter(self) -> impl Iterator<Item = &'static Row> + Clone {
+        self.0.iter().copied().flatten()
+    }
 
-/// The row of a structure with such parameters, if they are of the catalog.
-pub(crate) fn row_of<'a>(blueprint: &(dyn Blueprint + 'a)) -> Option<&'static Row> {
-    let which = blueprint.which();
-    CATALOG.iter().find(|row| (row.parameters)() == which)
+    /// The row with this name.
+    pub fn row(self, name: &str) -> Option<&'static Row> {
+        self.iter().find(|row| row.name == name)
+    }
+
+    /// The row with this name, or an error that lists the names there are.
+    pub fn row_named(self, name: &str) -> Result<&'static Row, Error> {
+        self.row(name).ok_or_else(|| match IN_PAPERS.iter().find(|(_, paper)| *paper == name) {
+            Some(&(_, structure)) => Error::InPapers { structure },
+            None => Error::UnknownStructure {
+                found: name.to_owned(),
+                known: self.iter().map(|row| row.name).collect::<Vec<_>>().join(", "),
+            },
+        })
+    }
+
+    /// The row with this id in snapshots, or an error that says where there is one.
+    pub fn row_of_family(self, family: u16) -> Result<&'static Row, Error> {
+        self.iter().find(|row| row.family == family).ok_or_else(|| {
+            match IN_PAPERS.iter().find(|(paper, _)| *paper == family) {
+                Some(&(_, structure)) => Error::InPapers { structure },
+                None => Error::Family { found: family },
+            }
+        })
+    }
 }

@@ -129,6 +129,17 @@ pub enum Error {
         found: u16,
     },
 
+    /// A structure of a paper, kept to be compared with: the library does not have it, the crate
+    /// `lately-papers` and the command do.
+    #[error(
+        "`{structure}` is a structure of a paper, kept to be compared with; \
+         the command `lately` and the crate `lately-papers` have it and open its snapshots"
+    )]
+    InPapers {
+        /// Its name.
+        structure: &'static str,
+    },
+
     /// The snapshot ends too early; copy it again or fall back to an older one.
     #[error(
         "snapshot is cut short at {field}: {needed} bytes needed, {found} left; \

@@ -25,7 +25,6 @@ mod parameters;
 mod promise;
 mod quantity;
 mod rate;
-mod sample;
 mod shards;
 mod untyped;
 mod window;
@@ -48,7 +47,9 @@ macro_rules! inside {
     )+};
 }
 
-inside!(bits dictionary duplicates frontier growing probability sliding spectral split_block timed);
+inside!(
+    bits dictionary duplicates frontier growing probability sample sliding spectral split_block timed
+);
 
 pub use clock::{Clock, NoClock, SystemClock};
 pub use error::{Error, Reason};

@@ -17,10 +17,11 @@
 use alloc::borrow::ToOwned;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::any::{Any, TypeId};
+use core::any::Any;
 use core::ops::RangeBounds;
 
 use crate::bits::size;
+use crate::catalog::{self, Row};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::rate::ErrorRate;
@@ -30,6 +31,11 @@ use crate::window::{Span, Window};
 pub trait Parameters: Clone + Default + Any {
     /// Tells every parameter, in the order of snapshots. Only a list that is read can fail.
     fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error>;
+
+    /// The rows among which its own is found. Those that join from another crate name that crate's.
+    fn rows() -> &'static [Row] {
+        catalog::ROWS
+    }
 
     /// Reads and checks what [`Told::write_parameters`] wrote.
     fn read(from: &mut Reader<'_>) -> Result<Self, Error> {
@@ -49,8 +55,8 @@ pub trait Parameters: Clone + Default + Any {
 
 /// Parameters of any structure, as people and snapshots see them.
 pub trait Told {
-    /// Which type they are of.
-    fn which(&self) -> TypeId;
+    /// The row of the structure that is built from them; `None` if they are a part of others.
+    fn row(&self) -> Option<&'static Row>;
 
     /// The parameters by name, for people.
     fn fields(&self) -> Vec<(&'static str, String)>;
@@ -60,8 +66,8 @@ pub trait Told {
 }
 
 impl<P: Parameters> Told for P {
-    fn which(&self) -> TypeId {
-        TypeId::of::<P>()
+    fn row(&self) -> Option<&'static Row> {
+        P::rows().iter().find(|row| row.is_of::<P>())
     }
 
     fn fields(&self) -> Vec<(&'static str, String)> {

@@ -39,7 +39,7 @@ pub use crate::untyped::Untyped;
 /// The bytes of snapshots: FORMAT.md has their layout.
 pub mod codec {
     pub use crate::codec::{
-        Bundle, CHECKSUM_BYTES, HEADER_BYTES, MAGIC, Reader, VERSION, Writer, open, save,
+        Bundle, CHECKSUM_BYTES, HEADER_BYTES, MAGIC, Reader, VERSION, Writer, open, open_of, save,
         snapshot_of,
     };
 }
@@ -50,21 +50,17 @@ pub mod quantity {
     pub use crate::quantity::items;
 }
 
-/// Every structure of the [catalog](crate::catalog), with its parameters.
+/// Every structure of the [catalog](crate::catalog) of the library, with its parameters.
 pub mod structures {
     pub use crate::duplicates::{
-        Alone, AloneParameters, BlockDecaying, BlockDecayingParameters, CompactShortHash,
-        CompactShortHashParameters, Cuckoo, ExactWindow, Interleaved, InterleavedParameters,
-        PlainBloom, Queuing, QueuingParameters, QuotientShortHash, QuotientTable, RingParameters,
-        ShortHash, StableBloom, StreamingQuotient, TwoBuffers, TwoBuffersParameters,
+        Alone, AloneParameters, CompactShortHash, CompactShortHashParameters, ExactWindow,
+        Interleaved, InterleavedParameters, PlainBloom, Queuing, QueuingParameters,
+        QuotientShortHash, QuotientTable, RingParameters, ShortHash,
     };
-    pub use crate::growing::{
-        Growing, GrowingLayers, GrowingLayersParameters, GrowingParameters, GrowingTails,
-        GrowingTailsParameters,
-    };
+    pub use crate::growing::{Growing, GrowingParameters};
     pub use crate::sliding::{
         AgePartitioned, AgePartitionedParameters, DoubleBuffer, DoubleBufferParameters, Sliding,
-        SlidingParameters, TimeLimited, TimeLimitedParameters,
+        SlidingParameters,
     };
     pub use crate::spectral::{
         BlockedParameters, RecurringParameters, Spectral, SpectralParameters, SpectralWindow,

@@ -11,13 +11,13 @@
 use core::ops::Range;
 
 /// Places looked at, each of many items.
-pub(crate) const PLACES: usize = 1 << 11;
+pub const PLACES: usize = 1 << 11;
 
 /// Places looked at that are a cache line each, and differ more from one another.
-pub(crate) const LINES: usize = 4 * PLACES;
+pub const LINES: usize = 4 * PLACES;
 
 /// Of a part of many, not fewer than so many.
-pub(crate) const FEWEST_PLACES: usize = 1 << 6;
+pub const FEWEST_PLACES: usize = 1 << 6;
 
 /// Places that are looked at together: half a page, if they are lines.
 const NEIGHBOURS: usize = 32;
@@ -26,13 +26,13 @@ const NEIGHBOURS: usize = 32;
 const ITEMS: usize = 64;
 
 /// At most `most` of the numbers below `count`, evenly spread: all of them if there are no more.
-pub(crate) fn spread(count: usize, most: usize) -> impl ExactSizeIterator<Item = usize> {
+pub fn spread(count: usize, most: usize) -> impl ExactSizeIterator<Item = usize> {
     let taken = count.min(most.max(1));
     (0..taken).map(move |i| (i as u128 * count as u128 / taken as u128) as usize)
 }
 
 /// The same in groups of neighbours, which are evenly spread.
-pub(crate) fn sample(count: usize, most: usize) -> impl ExactSizeIterator<Item = usize> {
+pub fn sample(count: usize, most: usize) -> impl ExactSizeIterator<Item = usize> {
     let together = if count > most { NEIGHBOURS.min(most.max(1)) } else { 1 };
     let groups = (count / together).min((most / together).max(1));
     let start = move |group| (group as u128 * count as u128 / groups as u128) as usize;
@@ -40,7 +40,7 @@ pub(crate) fn sample(count: usize, most: usize) -> impl ExactSizeIterator<Item =
 }
 
 /// The share of these items for which `is` holds, from those of at most so many places.
-pub(crate) fn share(items: Range<usize>, places: usize, is: impl Fn(usize) -> bool) -> f64 {
+pub fn share(items: Range<usize>, places: usize, is: impl Fn(usize) -> bool) -> f64 {
     let (mut found, mut all) = (0, 0);
     for place in sample(items.len().div_ceil(ITEMS), places) {
         let start = items.start + place * ITEMS;

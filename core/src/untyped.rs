@@ -5,6 +5,7 @@ use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use crate::catalog::{CATALOG, Catalog};
 use crate::codec;
 use crate::dictionary::Repeat;
 use crate::error::Error;
@@ -31,13 +32,18 @@ impl Untyped {
 
     /// The filter in a snapshot of this or an older release.
     pub fn open(snapshot: &[u8]) -> Result<Self, Error> {
+        Self::open_of(CATALOG, snapshot)
+    }
+
+    /// The same, of any structure of a catalog.
+    pub fn open_of(catalog: Catalog, snapshot: &[u8]) -> Result<Self, Error> {
         if codec::Bundle::begins(snapshot) {
             return Err(Error::Unsupported {
                 operation: "be opened as one",
                 instead: "threads shared it: open it with `Shared::open`",
             });
         }
-        let (filter, hashing) = codec::open(snapshot)?;
+        let (filter, hashing) = codec::open_of(catalog, snapshot)?;
         Ok(Self { hashing, filter })
     }
 

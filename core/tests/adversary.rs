@@ -6,13 +6,14 @@
 //! know, so she plays against a copy of her own first and looks for a key that the copy judges
 //! wrongly. Under [`Hashing::Keyed`] her copy has another key, and what she finds is worth nothing.
 
-use lately::catalog::{self, CATALOG, Row};
+use lately::catalog::Row;
 use lately::duplicates::{
     AloneParameters, Even, QueuingParameters, QuotientTable, Rotation, Update,
 };
 use lately::plan::Goal;
 use lately::raw::{Blueprint, Filter};
 use lately::{Hashing, Memory, Seed, Time, Window};
+use lately_papers::CATALOG;
 use testkit::stats::{rate_is_at_least, rate_is_at_most};
 
 const WINDOW: u64 = 500;
@@ -178,7 +179,7 @@ fn what_pushes_a_key_out_is_learnt_from_the_answers() {
     assert!(rate_is_at_least(won, GAMES, 0.6, 1e-9), "{won} of {GAMES}");
     // One that never forgets inside its window gives her nothing to learn.
     let goal = Goal::new(Window::Last(WINDOW), Memory::from_bytes(1_350));
-    let never = (catalog::row("quotient-short-hash").unwrap().propose)(&goal).unwrap();
+    let never = (CATALOG.row("quotient-short-hash").unwrap().propose)(&goal).unwrap();
     assert_eq!(wins(&*never, true, |game| game.win_by_asking()), 0);
 }
 
@@ -187,7 +188,7 @@ fn what_pushes_a_key_out_is_learnt_from_the_answers() {
 #[test]
 fn a_replayed_window_repeats_its_false_positive() {
     let goal = Goal::new(Window::Last(WINDOW), Memory::from_bytes(1_350));
-    let blueprint = (catalog::row("quotient-short-hash").unwrap().propose)(&goal).unwrap();
+    let blueprint = (CATALOG.row("quotient-short-hash").unwrap().propose)(&goal).unwrap();
     let hashing = Hashing::Keyed([9; 16]);
     let mut replayed = 0;
     for number in 0..200 {

@@ -8,8 +8,9 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lately::catalog::{CATALOG, Row};
+use lately::catalog::Row;
 use lately::raw::codec;
+use lately_papers::CATALOG;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -80,7 +81,7 @@ fn a_structure_without_anything_is_noticed() {
 fn names_and_families_are_unique_and_well_formed() {
     let mut names = HashMap::new();
     let mut families = HashMap::new();
-    for row in CATALOG {
+    for row in CATALOG.iter() {
         let Row { name, family, strength, .. } = row;
         assert!(names.insert(name, ()).is_none(), "two structures are called {name}");
         assert!(families.insert(family, ()).is_none(), "two structures have family {family}");

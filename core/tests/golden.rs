@@ -9,9 +9,9 @@ mod samples;
 use std::fs;
 
 use lately::Time;
-use lately::catalog::CATALOG;
 use lately::raw::codec;
 use lately::spectral::{Rule, SpectralParameters};
+use lately_papers::CATALOG;
 use samples::{
     HASHING, KEYS, filled, golden_file, key_hash, moment, sample, samples, single_bits,
     small_counters,
@@ -46,18 +46,18 @@ fn variants_are_written_as_always() {
             fs::write(&path, &bytes).unwrap();
         }
         assert!(fs::read(&path).unwrap() == bytes, "no longer as in {}", path.display());
-        let (opened, _) = codec::open(&bytes).unwrap();
+        let (opened, _) = codec::open_of(CATALOG, &bytes).unwrap();
         assert!(codec::save(&*opened, HASHING) == bytes);
     }
 }
 
 #[test]
 fn we_read_all_that_was_ever_written() {
-    for row in CATALOG {
+    for row in CATALOG.iter() {
         for version in 1..=codec::VERSION {
             let path = golden_file(row.name, version);
             let Ok(golden) = fs::read(&path) else { continue };
-            let (mut opened, hashing) = codec::open(&golden).unwrap();
+            let (mut opened, hashing) = codec::open_of(CATALOG, &golden).unwrap();
             assert_eq!(hashing, HASHING);
             let mut fresh = sample(row);
             let now = moment(KEYS);

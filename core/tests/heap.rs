@@ -2,11 +2,11 @@
 
 use std::alloc::System;
 
-use lately::catalog::CATALOG;
 use lately::growing::{Growing, GrowingParameters};
 use lately::plan::Goal;
 use lately::raw::{Membership, Removing, remix};
 use lately::{ErrorRate, Hashing, Memory, Seed, Span, Time, Window};
+use lately_papers::CATALOG;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
@@ -24,7 +24,7 @@ fn held(region: &Region<'_, System>) -> u64 {
 
 fn heap_bytes_are_the_allocators() {
     let rate = ErrorRate::new(0.01).unwrap();
-    for row in CATALOG {
+    for row in CATALOG.iter() {
         for items in [1, 100, 10_000] {
             let span = Window::Within(Span::from_millis(1_000));
             let goals =

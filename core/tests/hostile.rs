@@ -6,12 +6,13 @@ mod samples;
 use std::alloc::System;
 use std::sync::Mutex;
 
-use lately::catalog::{CATALOG, Row};
+use lately::catalog::Row;
 use lately::plan::Goal;
 use lately::raw::codec::{self, CHECKSUM_BYTES, HEADER_BYTES, MAGIC, Writer};
 use lately::raw::{Blueprint, Filter, Told, remix};
 use lately::spectral::{Rows, Rule, SpectralParameters, Storage};
 use lately::{Error, ErrorRate, Hashing, Memory, Seed, Span, Time, Window};
+use lately_papers::CATALOG;
 use samples::{HASHING, KEYS, filled, key_hash, moment, samples, single_bits, variants};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use testkit::cpu::assert_proportional;
@@ -27,7 +28,7 @@ static TURN: Mutex<()> = Mutex::new(());
 /// allocations added up.
 fn open(bytes: &[u8]) -> Result<Box<dyn Filter>, Error> {
     let region = Region::new(HEAP);
-    let opened = codec::open(bytes);
+    let opened = codec::open_of(CATALOG, bytes);
     let allocated = region.change().bytes_allocated;
     let justified = 2 * bytes.len() + (1 << 20);
     assert!(allocated <= justified, "{allocated} bytes for an input of {}", bytes.len());
@@ -238,11 +239,11 @@ fn opening_takes_time_in_proportion() {
         // Neighbours in tables that do not, the last first.
         ("backwards", |i, n| (2 * n - i) * (u64::MAX / (1_024 * n))),
     ];
-    for row in CATALOG {
+    for row in CATALOG.iter() {
         for (name, hash) in streams {
             let [some, eightfold] =
                 [2_000, 16_000].map(|n| codec::save(&*crowded(row, n, hash), HASHING));
-            let open = |bytes: &[u8]| drop(codec::open(bytes).unwrap());
+            let open = |bytes: &[u8]| drop(codec::open_of(CATALOG, bytes).unwrap());
             let label = format!("{} of {name} hashes", row.name);
             assert_proportional(&label, &some, &eightfold, open);
         }
@@ -270,11 +271,11 @@ fn opening_takes_time_in_proportion() {
             assert_eq!(before.len(), after.len());
             forge([head, &after, rest.strip_prefix(&before[..]).unwrap()].concat())
         });
-        let open = |bytes: &[u8]| drop(codec::open(bytes).unwrap());
+        let open = |bytes: &[u8]| drop(codec::open_of(CATALOG, bytes).unwrap());
         assert_proportional(&format!("{storage:?}"), &some, &eightfold, open);
         // And so does adding them up.
         let merge = |bytes: &[u8]| {
-            let [mut ours, theirs] = [0, 1].map(|_| codec::open(bytes).unwrap().0);
+            let [mut ours, theirs] = [0, 1].map(|_| codec::open_of(CATALOG, bytes).unwrap().0);
             ours.as_counting().unwrap().merge(&*theirs).unwrap();
         };
         assert_proportional(&format!("merged {storage:?}"), &some, &eightfold, merge);
@@ -337,6 +338,6 @@ fn the_secret_key_survives() {
     let _turn = TURN.lock();
     let (_, filter) = samples().swap_remove(0);
     let hashing = Hashing::Keyed([9; 16]);
-    let (_, opened) = codec::open(&codec::save(&*filter, hashing)).unwrap();
+    let (_, opened) = codec::open_of(CATALOG, &codec::save(&*filter, hashing)).unwrap();
     assert_eq!(opened, hashing);
 }

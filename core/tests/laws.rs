@@ -5,15 +5,15 @@
 //! fits to twenty times as much. Its full size is in the lab. Every assertion allows the law 0.01,
 //! absolute, and fails by luck once in 1e9.
 
-use lately::catalog::CATALOG;
 use lately::duplicates::law::{Crowd, Stream, theorem_7, theorem_8};
 use lately::duplicates::{
-    Alone, AloneParameters, Buckets, Detector, Even, Ones, Queuing, QueuingParameters,
-    QuotientTable, Rotation, StableBloom, StreamingQuotient, Subfilter, Update,
+    Alone, AloneParameters, Buckets, Detector, Even, Queuing, QueuingParameters, QuotientTable,
+    Rotation, Subfilter, Update,
 };
 use lately::plan::Goal;
 use lately::raw::{Filter, Mistakes, remix};
 use lately::{Memory, Seed, Time, Window};
+use lately_papers::{CATALOG, Ones, StableBloom, StreamingQuotient};
 use testkit::stats::{rate_is_at_least, rate_is_at_most};
 use testkit::streams;
 
@@ -82,7 +82,7 @@ fn goal(window: u64) -> Goal {
 fn every_row_keeps_its_law_and_the_planner_knows_the_best() {
     for window in WINDOWS {
         let mut errors = Vec::new();
-        for row in CATALOG {
+        for row in CATALOG.iter() {
             let Ok(blueprint) = (row.propose)(&goal(window)) else { continue };
             assert!(blueprint.heap_bytes() <= MEMORY.bytes(), "{}", row.name);
             let mut filter = blueprint.build(Seed(1)).unwrap();

@@ -30,7 +30,7 @@ fn tiny(unit: Unit, span: u64, generations: u32) -> WindowCountsParameters {
 fn planned(window: Window, rate: f64) -> WindowCounts {
     let rate = ErrorRate::new(rate).unwrap();
     let goal = Goal { counting: true, ..Goal::new(window, rate) };
-    let row = lately::catalog::row("window-counts").unwrap();
+    let row = lately::catalog::CATALOG.row("window-counts").unwrap();
     let bytes = codec::save(&*(row.propose)(&goal).unwrap().build(Seed(0)).unwrap(), HASHING);
     reopened(&bytes)
 }

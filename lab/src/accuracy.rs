@@ -212,7 +212,8 @@ impl Life {
 mod tests {
     use super::*;
     use crate::stream::{BORDERS, DISTINCT};
-    use lately::{ErrorRate, catalog};
+    use lately::ErrorRate;
+    use lately_papers::CATALOG;
 
     fn goal() -> Goal {
         Goal::new(Window::Last(1000), ErrorRate::new(0.01).unwrap())
@@ -220,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_good_structure_is_measured_as_promised() {
-        let contender = Contender::Row(catalog::row("double-buffer").unwrap());
+        let contender = Contender::Row(CATALOG.row("double-buffer").unwrap());
         for stream in [&DISTINCT, &BORDERS] {
             let outcome = measure(contender, &goal(), stream, 7, Effort::VERIFY).unwrap();
             let Outcome::Measured(measured) = outcome else { panic!("it is fast") };

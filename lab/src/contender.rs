@@ -208,13 +208,14 @@ impl Batched for Resident {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lately::{ErrorRate, Window, catalog::CATALOG};
+    use lately::{ErrorRate, Window};
+    use lately_papers::CATALOG;
 
     #[test]
     fn batches_answer_like_single_keys() {
         let goal = Goal::new(Window::Last(1000), ErrorRate::new(0.01).unwrap());
         let keys: Vec<u64> = testkit::streams::uniform(1500, 7).take(5000).collect();
-        for row in CATALOG {
+        for row in CATALOG.iter() {
             let Ok(mut single) = Contender::Row(row).fresh(&goal, 7) else { continue };
             let mut batched = Contender::Row(row).fresh(&goal, 7).unwrap();
             let seen = single.insert_each(&keys, Time::ZERO);

@@ -5,9 +5,9 @@
 //! size that all contenders answer as they promise.
 
 use anyhow::Result;
-use lately::catalog::{self, CATALOG};
 use lately::plan::{Goal, Limit};
 use lately::{ErrorRate, Memory, Window};
+use lately_papers::CATALOG;
 
 use crate::contender::{Contender, Rival};
 use crate::race::Operation;
@@ -135,7 +135,7 @@ impl Experiment {
                     let fitting = CATALOG.iter().filter(|row| (row.propose)(goal).is_ok());
                     contenders.extend(fitting.map(Contender::Row));
                 }
-                Entrant::Ours(name) => contenders.push(Contender::Row(catalog::row_named(name)?)),
+                Entrant::Ours(name) => contenders.push(Contender::Row(CATALOG.row_named(name)?)),
                 Entrant::Rival(rival) => contenders.push(Contender::Rival(rival)),
             }
         }

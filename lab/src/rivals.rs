@@ -11,7 +11,8 @@ use fastbloom::BloomFilter;
 use foldhash::fast::FixedState;
 use lately::plan::{Goal, Limit};
 use lately::raw::Unfit;
-use lately::{Promise, Seed, Slack, Time, Window, catalog};
+use lately::{Promise, Seed, Slack, Time, Window};
+use lately_papers::CATALOG;
 use scalable_cuckoo_filter::ScalableCuckooFilter;
 
 use crate::contender::{Built, Contender, Profile, Rival, Subject};
@@ -36,7 +37,7 @@ pub static SLIDING_BY_COUNT: Rival = Rival {
     name: "sliding-by-count",
     build: |goal, Seed(seed)| {
         let items = goal.items().ok_or(Unfit("must know how many items to expect"))?;
-        let row = catalog::row("sliding").ok_or(Unfit("is not in the catalog"))?;
+        let row = CATALOG.row("sliding").ok_or(Unfit("is not in the catalog"))?;
         let by_count = Goal::new(Window::Last(items), goal.limit);
         Contender::Row(row).fresh(&by_count, seed).map_err(|_| Unfit("cannot be built"))
     },
@@ -58,7 +59,7 @@ pub static SLIDING: Rival =
 
 /// A structure of ours in the place of a rival.
 fn ours(name: &str, goal: &Goal, seed: u64) -> Built {
-    let row = catalog::row(name).ok_or(Unfit("is not in the catalog"))?;
+    let row = CATALOG.row(name).ok_or(Unfit("is not in the catalog"))?;
     Contender::Row(row).fresh(goal, seed).map_err(|_| Unfit("cannot be built"))
 }
 

@@ -225,8 +225,8 @@ fn no_deadlines(window: Window) -> Refusal {
              the longest life"
         }
         Window::Within(_) => {
-            "ERR this structure knows no deadlines: reserve WITHIN and leave the structure to the \
-             planner"
+            "ERR this structure knows no deadlines: reserve WITHIN without COUNTING, and leave the \
+             structure to the planner"
         }
     })
 }

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use lately::catalog;
+use lately::catalog::CATALOG;
 use lately::plan::{Goal, Limit, Plan};
 use lately::raw::quantity;
 use lately::{ErrorRate, Hashing, Memory, Seed, Slack, Span, Window};
@@ -71,7 +71,7 @@ impl Wish {
                 b"CAPACITY" => once(&mut wish.capacity, quantity::items(value()?)?)?,
                 b"COUNTING" => wish.counting = true,
                 b"REMOVING" => wish.removing = true,
-                b"STRUCTURE" => once(&mut wish.structure, catalog::row_named(value()?)?.name)?,
+                b"STRUCTURE" => once(&mut wish.structure, CATALOG.row_named(value()?)?.name)?,
                 b"BLOOM" => {
                     let (capacity, expansion) = (number(value()?)?, number(value()?)?);
                     once(&mut wish.bloom, Bloom { capacity, expansion })?;
@@ -123,7 +123,7 @@ impl Wish {
     pub fn plan(&self) -> Result<Plan, Refusal> {
         let goal = self.goal()?;
         Ok(match self.structure {
-            Some(name) => goal.plan_with(catalog::row_named(name)?)?,
+            Some(name) => goal.plan_with(CATALOG.row_named(name)?)?,
             None => goal.best_plan()?,
         })
     }

@@ -58,7 +58,7 @@ def test_the_number_of_items_of_a_window_by_time(server):
     assert 29_000 <= server("LATELY.CARD", "k") <= 31_000
 
 
-@pytest.mark.parametrize("more", ["", "COUNTING", "STRUCTURE growing-layers"])
+@pytest.mark.parametrize("more", ["", "COUNTING"])
 def test_the_number_of_items_ever(server, more):
     reserve(server, "k", f"EVER ERROR 0.001 {more}".split())
     server("LATELY.ADD", "k", *range(1000), *range(1000))
@@ -71,6 +71,11 @@ def test_who_does_not_know_the_number_says_so(server, wish):
     server("LATELY.ADD", "k", *range(5000))
     refusal = refused(server, "LATELY.CARD", "k")
     assert "does not know how many different items" in refusal and "`new`" in refusal
+
+
+def test_structures_of_papers_are_elsewhere(server):
+    refusal = refused(server, "LATELY.RESERVE", "k", "LAST", 100, "STRUCTURE", "cuckoo")
+    assert "structure of a paper" in refusal and "the command `lately`" in refusal
 
 
 def test_one_item_is_answered_alike_by_every_way(server):

@@ -1,7 +1,8 @@
 //! What a filter costs and promises, and what others would.
 
+use lately::Window;
+use lately::catalog::CATALOG;
 use lately::raw::Untyped;
-use lately::{Window, catalog};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -58,7 +59,7 @@ impl Plan {
         };
         let structure = blueprint.structure().to_owned();
         let reason =
-            catalog::row(&structure).map_or_else(String::new, |row| row.strength.to_owned());
+            CATALOG.row(&structure).map_or_else(String::new, |row| row.strength.to_owned());
         Self {
             structure,
             bytes,
@@ -166,7 +167,7 @@ fn html(plans: &[Plan]) -> String {
 pub fn plan(py: Python<'_>, wishes: Option<&Bound<'_, PyDict>>) -> PyResult<Plans> {
     let wish = Wish::of(wishes, Windows::Any)?;
     let plans = py.detach(|| match &wish.structure {
-        Some(name) => wish.goal.plan_with(catalog::row_named(name)?).map(|plan| vec![plan]),
+        Some(name) => wish.goal.plan_with(CATALOG.row_named(name)?).map(|plan| vec![plan]),
         None => wish.goal.plans(),
     });
     Ok(Plans(plans.map_err(raised)?.iter().map(Plan::of).collect()))

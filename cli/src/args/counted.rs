@@ -4,7 +4,8 @@ use anyhow::bail;
 use clap::{Args, ValueEnum};
 use lately::plan::{Goal, Limit};
 use lately::raw::quantity;
-use lately::{ErrorRate, Memory, Slack, Span, Window, catalog};
+use lately::{ErrorRate, Memory, Slack, Span, Window};
+use lately_papers::CATALOG;
 
 use crate::tolerable;
 use crate::unjudged::Unjudged;
@@ -69,7 +70,7 @@ impl Accuracy {
             return Ok(());
         }
         let plan = match structure {
-            Some(name) => goal.plan_with(catalog::row_named(name)?)?,
+            Some(name) => goal.plan_with(CATALOG.row_named(name)?)?,
             None => goal.best_plan()?,
         };
         tolerable::check(goal, structure, &plan.promise)

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
-use lately::catalog::CATALOG;
 use lately::plan::{Goal, Limit};
 use lately::raw::Untyped;
 use lately::raw::quantity;
 use lately::{Builder, ErrorRate, Hashing, Seed, Slack, Span, Time, Window};
+use lately_papers::CATALOG;
 
 use super::reading::moment;
 use super::{Reading, Shared};
@@ -187,7 +187,7 @@ impl Dedup {
             let goal = if self.counts() { counting(goal) } else { goal };
             let builder = Builder::from(goal).seed(self.seed);
             match &self.structure {
-                Some(name) => builder.structure(name).build(),
+                Some(name) => builder.row(CATALOG.row_named(name)?).build(),
                 None => builder.build(),
             }
         })?;

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use lately::ErrorRate;
+use lately::catalog::CATALOG;
 use lately::plan::{Goal, Limit};
 
 use crate::wanted::Wanted;
@@ -20,6 +21,10 @@ pub(crate) struct Plan {
     #[arg(long)]
     counting: bool,
 
+    /// Show published structures too that are never the best, to compare with
+    #[arg(long)]
+    all: bool,
+
     /// Print JSON: an array with one object per plan
     #[arg(long)]
     pub(crate) json: bool,
@@ -37,12 +42,13 @@ Examples:
 impl Plan {
     /// The plans that reach the goal, and the goal itself.
     pub(crate) fn plans(&self) -> anyhow::Result<(Goal, Vec<lately::plan::Plan>)> {
+        let catalog = if self.all { lately_papers::CATALOG } else { CATALOG };
         if self.counting {
             // Whoever counts settles for a larger error.
             let limit = self.wanted.limit().unwrap_or(Limit::Error(ErrorRate::DEFAULT));
             let goal = Goal { counting: true, limit, ..self.wanted.goal()? };
-            return Ok((goal, self.wanted.explain(goal.plans())?));
+            return Ok((goal, self.wanted.explain(goal.plans_of(catalog))?));
         }
-        self.wanted.reach(|goal| goal.plans())
+        self.wanted.reach(|goal| goal.plans_of(catalog))
     }
 }

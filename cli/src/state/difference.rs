@@ -2,7 +2,8 @@
 
 use lately::plan::{Goal, Limit};
 use lately::raw::Blueprint;
-use lately::{Builder, ErrorRate, Hashing};
+use lately::{ErrorRate, Hashing};
+use lately_papers::CATALOG;
 
 use super::{Note, Saved};
 
@@ -37,7 +38,7 @@ impl Saved {
                 // The library's default, where its snapshots come from.
                 let limit = asked.limit.unwrap_or(ErrorRate::DEFAULT.into());
                 let goal = Goal { limit, ..asked.goal };
-                let plan = Builder::from(goal).structure(there.structure()).plan()?;
+                let plan = goal.plan_with(CATALOG.row_named(there.structure())?)?;
                 let parameters = between_parameters(there, &*plan.blueprint);
                 let same_window = there.promise().window == asked.goal.window;
                 if asked.limit.is_some() || !same_window {

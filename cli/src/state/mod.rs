@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use lately::raw::{Untyped, codec};
+use lately_papers::CATALOG;
 
 /// A state file that is ours alone.
 pub(crate) struct State {
@@ -125,7 +126,7 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Saved> {
     let bytes = fs::read(path).with_context(|| format!("cannot open {}", path.display()))?;
     let opened = || {
         let (snapshot, note) = Note::split(&bytes)?;
-        anyhow::Ok((Untyped::open(snapshot)?, note))
+        anyhow::Ok((Untyped::open_of(CATALOG, snapshot)?, note))
     };
     let (seen, note) = opened().with_context(|| format!("cannot use {}", path.display()))?;
     Ok(Saved { seen, note, bytes: bytes.len() as u64 })

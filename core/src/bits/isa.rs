@@ -118,6 +118,7 @@ impl Level {
 }
 
 /// Evaluates an expression with `$isa` bound to the instruction set of `$level`.
+#[cfg_attr(feature = "internals", macro_export)]
 macro_rules! vectorized {
     ($level:expr, |$isa:ident| $body:expr) => {{
         use $crate::bits::Isa as _;

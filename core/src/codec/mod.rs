@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::catalog;
+use crate::catalog::{CATALOG, Catalog};
 use crate::error::Error;
 use crate::filter::Filter;
 use crate::hash::{Hashing, Seed};
@@ -39,7 +39,7 @@ pub const CHECKSUM_BYTES: usize = 8;
 /// The snapshot of a filter whose keys were hashed by `hashing`.
 pub fn save(filter: &dyn Filter, hashing: Hashing) -> Vec<u8> {
     let blueprint = filter.blueprint();
-    let row = catalog::row_of(blueprint).expect("every structure is in the catalog");
+    let row = blueprint.row().expect("every structure is in a catalog");
 
     let (mode, secret) = hashing_fields(hashing);
     let mut out = Writer::new();
@@ -68,6 +68,11 @@ pub fn save(filter: &dyn Filter, hashing: Hashing) -> Vec<u8> {
 
 /// The filter in a snapshot, and how its keys are hashed.
 pub fn open(bytes: &[u8]) -> Result<(Box<dyn Filter>, Hashing), Error> {
+    open_of(CATALOG, bytes)
+}
+
+/// The same, of any structure of a catalog.
+pub fn open_of(catalog: Catalog, bytes: &[u8]) -> Result<(Box<dyn Filter>, Hashing), Error> {
     let mut reader = Reader::new(bytes);
     if !bytes.starts_with(&MAGIC[..bytes.len().min(MAGIC.len())]) {
         return Err(Error::NotASnapshot);
@@ -101,7 +106,7 @@ pub fn open(bytes: &[u8]) -> Result<(Box<dyn Filter>, Hashing), Error> {
         return Err(Error::Field { field: "reserved", found: reserved[0].into(), expected });
     }
     let hashing = hashing_from_fields(mode, secret)?;
-    let row = catalog::row_of_family(family).ok_or(Error::Family { found: family })?;
+    let row = catalog.row_of_family(family)?;
     let mut parameters = Reader::new(parameters);
     let mut payload = Reader::new(payload);
     let filter = (row.open)(&mut parameters, &mut payload)?;

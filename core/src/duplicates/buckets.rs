@@ -16,6 +16,7 @@ use super::detector::{Detector, Subfilter};
 use super::law::{Crowd, Stream};
 use super::random::Random;
 use crate::bits::Packed;
+use crate::catalog::Row;
 use crate::error::Error;
 use crate::parameters::{List, Parameters};
 use crate::promise::Mistakes;
@@ -249,6 +250,10 @@ impl<F: Fingerprints> Parameters for Buckets<F> {
         let text = |update| format!("{update:?}");
         list.one_of("update", &mut self.update, &Update::ALL, (text, "from 0 to 4"))?;
         self.fingerprints.list(list)
+    }
+
+    fn rows() -> &'static [Row] {
+        F::rows()
     }
 }
 

@@ -13,6 +13,7 @@ use super::law::{Crowd, Stream};
 use super::random::Random;
 use crate::bits::{Packed, size};
 use crate::blueprint::{Blueprint, Structure, Unfit};
+use crate::catalog::Row;
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Filter, Membership};
@@ -79,7 +80,7 @@ pub trait Detector: Subfilter {
 
 /// What is promised of a structure that may forget: shares in the long run, of which none is so
 /// small that no law here could vouch for it.
-pub(super) fn promise_of_long_run(window: u64, slack: Slack, expected: Mistakes) -> Promise {
+pub fn promise_of_long_run(window: u64, slack: Slack, expected: Mistakes) -> Promise {
     const LEAST: f64 = 1e-9;
     Promise {
         window: Window::Last(window),
@@ -90,12 +91,12 @@ pub(super) fn promise_of_long_run(window: u64, slack: Slack, expected: Mistakes)
 }
 
 /// Bits of the whole words that an array of cells may use, one of them taken off to spare.
-pub(super) fn payload_bits(bytes: u64) -> u64 {
+pub fn payload_bits(bytes: u64) -> u64 {
     (bytes / 8).saturating_sub(1).saturating_mul(64)
 }
 
 /// A window and a memory, for structures that choose their parameters by them.
-pub(super) fn window_and_memory(goal: &Goal) -> Result<(u64, u64), Unfit> {
+pub fn window_and_memory(goal: &Goal) -> Result<(u64, u64), Unfit> {
     /// Below an eighth of a bit per item every detector answers almost at random, and the laws
     /// would only cost time.
     const MOST_ITEMS_PER_BIT: u64 = 8;
@@ -109,7 +110,7 @@ pub(super) fn window_and_memory(goal: &Goal) -> Result<(u64, u64), Unfit> {
 }
 
 /// Reads `len` cells of `width` bits that are all that is left of the payload.
-pub(super) fn read_cells(
+pub fn read_cells(
     payload: &mut Reader<'_>,
     width: u32,
     len: Option<u64>,
@@ -145,6 +146,10 @@ impl<D: Detector> Parameters for AloneParameters<D> {
     fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
         list.window(&mut self.window)?;
         self.detector.list(list)
+    }
+
+    fn rows() -> &'static [Row] {
+        D::rows()
     }
 }
 

@@ -19,10 +19,11 @@
 //! | | forgets inside the window | reports after it |
 //! |---|---|---|
 //! | [`ExactWindow`], [`ShortHash`], [`QuotientShortHash`], [`CompactShortHash`] | never | never |
-//! | [`Interleaved`], [`BlockDecaying`], [`Queuing`] of [`PlainBloom`] | never | a little longer |
-//! | [`TwoBuffers`] | never, or a part by choice | as long as few new keys come |
-//! | [`QuotientTable`], [`StreamingQuotient`], [`Cuckoo`], [`StableBloom`] | yes | yes, fading |
-//! | [`Queuing`] of those | yes | a little longer |
+//! | [`Interleaved`], [`Queuing`] of [`PlainBloom`] | never | a little longer |
+//! | [`QuotientTable`] | yes | yes, fading |
+//! | [`Queuing`] of that | yes | a little longer |
+//!
+//! Other papers' detectors, there to be compared with, stand on the same parts in the crate `lately-papers`.
 //!
 //! # Who writes the stream
 //!
@@ -31,13 +32,11 @@
 //! that away. What no hash takes away is replay: who saw a key reported falsely can repeat the same
 //! window later, and the key will be reported again.
 
-mod block_decaying;
 mod bloom;
 mod buckets;
 mod chain;
 mod compact_short_hash;
 mod counts;
-mod cuckoo;
 mod detector;
 mod interleaved;
 pub mod law;
@@ -45,18 +44,16 @@ mod queuing;
 mod quotient_table;
 mod random;
 mod short_hash;
-mod stable_bloom;
-mod streaming_quotient;
-mod two_buffers;
 
-pub use block_decaying::{BlockDecaying, BlockDecayingParameters};
 pub use bloom::PlainBloom;
 pub use buckets::{Buckets, Fingerprints, Update};
 pub use chain::{CellLaw, Chain};
 pub use compact_short_hash::{CompactShortHash, CompactShortHashParameters};
 pub use counts::{HashCounts, QuotientCounts, WholeHashes};
-pub use cuckoo::Cuckoo;
-pub use detector::{Alone, AloneParameters, Detector, Subfilter};
+pub use detector::{
+    Alone, AloneParameters, Detector, Subfilter, payload_bits, promise_of_long_run, read_cells,
+    window_and_memory,
+};
 pub use interleaved::{Interleaved, InterleavedParameters};
 pub use queuing::{Queuing, QueuingParameters, Rotation};
 pub use quotient_table::{Even, QuotientTable};
@@ -65,6 +62,3 @@ pub use short_hash::{
     Counts, ExactWindow, QuotientShortHash, Ring, RingParameters, ShortHash,
     published_hash_bits,
 };
-pub use stable_bloom::StableBloom;
-pub use streaming_quotient::{Ones, StreamingQuotient};
-pub use two_buffers::{TwoBuffers, TwoBuffersParameters};

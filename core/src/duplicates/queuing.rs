@@ -23,6 +23,7 @@ use super::law::{Crowd, Stream, queued};
 use super::random::Random;
 use crate::bits::{Packed, size_of_parts};
 use crate::blueprint::{Blueprint, Structure, Unfit};
+use crate::catalog::Row;
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Filter, Membership};
@@ -142,6 +143,10 @@ impl<S: Subfilter> Parameters for QueuingParameters<S> {
         let most = self.window;
         list.add("turn", &mut self.turn, 1..=most, "from 1 to the window")?;
         self.subfilter.list(list)
+    }
+
+    fn rows() -> &'static [Row] {
+        S::rows()
     }
 }
 

@@ -1,13 +1,12 @@
 //! Says what is wanted of a filter; what it builds is in its type.
 
-use alloc::string::String;
 use alloc::sync::Arc;
 use core::time::Duration;
 
 #[cfg(feature = "std")]
 use super::shared::{self, Shared};
 use super::{Clocked, Counter, Lately, Timed};
-use crate::catalog;
+use crate::catalog::{CATALOG, Row};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::hash::{Hashing, Seed};
@@ -41,7 +40,7 @@ pub trait Door: Sized {
 pub struct Builder<D: Door> {
     pub(super) goal: Goal,
     pub(super) hashing: Hashing,
-    structure: Option<String>,
+    row: Option<&'static Row>,
     time: D::Time,
     /// Parts of a filter that threads share.
     pub(super) parts: Option<u32>,
@@ -56,7 +55,7 @@ impl<D: Door> Builder<D> {
 
     fn of(goal: Goal, time: D::Time) -> Self {
         let hashing = Hashing::default();
-        Self { goal, hashing, structure: None, time, parts: None, refused: None }
+        Self { goal, hashing, row: None, time, parts: None, refused: None }
     }
 
     /// At most this share of unseen keys is reported as seen, from 1e-9 up to but below 1; memory
@@ -160,8 +159,17 @@ impl<D: Door> Builder<D> {
     /// assert_eq!(seen.structure(), "age-partitioned");
     /// # Ok::<(), lately::Error>(())
     /// ```
-    pub fn structure(mut self, name: impl Into<String>) -> Self {
-        self.structure = Some(name.into());
+    pub fn structure(mut self, name: impl AsRef<str>) -> Self {
+        match CATALOG.row_named(name.as_ref()) {
+            Ok(row) => self.row = Some(row),
+            Err(error) => self.refused = Some(error),
+        }
+        self
+    }
+
+    /// This structure and no other, of any [catalog](crate::catalog).
+    pub fn row(mut self, row: &'static Row) -> Self {
+        self.row = Some(row);
         self
     }
 
@@ -177,8 +185,8 @@ impl<D: Door> Builder<D> {
         if let Some(error) = &self.refused {
             return Err(error.clone());
         }
-        match &self.structure {
-            Some(name) => self.goal.plan_with(catalog::row_named(name)?),
+        match self.row {
+            Some(row) => self.goal.plan_with(row),
             None => self.goal.best_plan(),
         }
     }
@@ -232,8 +240,7 @@ where
     pub fn build_shared(&self) -> Result<Shared<T>, Error> {
         self.plan()?;
         let (shards, goal) = shared::split(&self.goal, self.parts)?;
-        let structure = self.structure.clone();
-        let one = Self { goal, structure, time: self.time.clone(), refused: None, ..*self };
+        let one = Self { goal, time: self.time.clone(), refused: None, ..*self };
         let shards = (0..shards.get()).map(|_| one.build()).collect::<Result<_, _>>()?;
         Ok(Shared::of(self.goal.window, self.hashing, shards))
     }
@@ -270,8 +277,8 @@ impl Builder<Lately> {
 impl<D: Door> Builder<D> {
     /// The same wishes for a counter.
     fn for_counting<C: Door<Time = D::Time>>(self) -> Builder<C> {
-        let Self { goal, hashing, structure, time, parts, refused } = self;
-        Builder { goal: Goal { counting: true, ..goal }, hashing, structure, time, parts, refused }
+        let Self { goal, hashing, row, time, parts, refused } = self;
+        Builder { goal: Goal { counting: true, ..goal }, hashing, row, time, parts, refused }
     }
 }
 
@@ -354,8 +361,8 @@ impl Builder<Lately<Timed>> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn clock(self, clock: impl Clock + 'static) -> Builder<Lately<Clocked>> {
-        let Self { goal, hashing, structure, time, parts, refused } = self.checked_by(clock);
-        Builder { goal, hashing, structure, time: Clocked(time), parts, refused }
+        let Self { goal, hashing, row, time, parts, refused } = self.checked_by(clock);
+        Builder { goal, hashing, row, time: Clocked(time), parts, refused }
     }
 }
 
@@ -372,9 +379,9 @@ impl Builder<Counter<Timed>> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn clock(self, clock: impl Clock + 'static) -> Builder<Counter<Clocked>> {
-        let Self { goal, hashing, structure, time, parts, refused } = self;
+        let Self { goal, hashing, row, time, parts, refused } = self;
         let time = Clocked(Timed { clock: Arc::new(clock), ..time });
-        Builder { goal, hashing, structure, time, parts, refused }
+        Builder { goal, hashing, row, time, parts, refused }
     }
 }
 

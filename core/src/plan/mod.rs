@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 use core::cmp::Ordering;
 
 use crate::blueprint::{Blueprint, Floor, Unfit};
-use crate::catalog::{CATALOG, Row};
+use crate::catalog::{CATALOG, Catalog, Row};
 use crate::error::Error;
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
@@ -63,12 +63,17 @@ const SLOW: f64 = 8.0;
 impl Goal {
     /// All plans that reach this goal, best first.
     pub fn plans(&self) -> Result<Vec<Plan>, Error> {
+        self.plans_of(CATALOG)
+    }
+
+    /// The same, with the structures of any catalog.
+    pub fn plans_of(&self, catalog: Catalog) -> Result<Vec<Plan>, Error> {
         self.validate()?;
         let mut reasons = Vec::new();
         let mut plans = Vec::new();
-        for row in CATALOG {
+        for row in catalog.iter() {
             match (row.propose)(self) {
-                Ok(blueprint) => plans.push((self.rank(&*blueprint), self.price(row, blueprint))),
+                Ok(blueprint) => plans.push((self.rank(&*blueprint), self.plan_of(row, blueprint))),
                 Err(unfit) => reasons.push(relax::reason(row, unfit)),
             }
         }
@@ -86,32 +91,31 @@ impl Goal {
     pub fn best_plan(&self) -> Result<Plan, Error> {
         self.validate()?;
         // Those that promise most first, until what is left cannot be better than what was found.
-        let mut rows: Vec<_> =
-            CATALOG.iter().enumerate().map(|(at, row)| ((row.floor)(self), at)).collect();
-        rows.sort_by(|(one, _), (other, _)| compare(one, other));
-        let mut best: Option<(Floor, usize, Box<dyn Blueprint>)> = None;
-        for (floor, at) in rows {
+        let listed = CATALOG.iter().enumerate();
+        let mut rows: Vec<_> = listed.map(|(at, row)| ((row.floor)(self), at, row)).collect();
+        rows.sort_by(|(one, ..), (other, ..)| compare(one, other));
+        let mut best: Option<(Floor, usize, &Row, Box<dyn Blueprint>)> = None;
+        for (floor, at, row) in rows {
             if matches!(self.limit, Limit::Memory(memory) if memory.bytes() < floor.bytes) {
                 continue;
             }
             if best.as_ref().is_some_and(|(best, ..)| compare(&floor, best).is_gt()) {
                 break;
             }
-            let Ok(blueprint) = (CATALOG[at].propose)(self) else { continue };
+            let Ok(blueprint) = (row.propose)(self) else { continue };
             let found = self.rank(&*blueprint);
             // Of equals the one that is listed first.
-            let beats = best
-                .as_ref()
-                .is_none_or(|(best, listed, _)| compare(&found, best).then(at.cmp(listed)).is_lt());
+            let beats = best.as_ref().is_none_or(|(best, listed, ..)| {
+                compare(&found, best).then(at.cmp(listed)).is_lt()
+            });
             if beats {
-                best = Some((found, at, blueprint));
+                best = Some((found, at, row, blueprint));
             }
         }
         match best {
-            Some((_, at, blueprint)) => {
-                let row = &CATALOG[at];
+            Some((.., row, blueprint)) => {
                 let reason = row.strength.to_owned();
-                Ok(Plan { reason, ..self.price(row, blueprint) })
+                Ok(Plan { reason, ..self.plan_of(row, blueprint) })
             }
             // The list of all says why there is none.
             None => self.plans().map(|mut plans| plans.swap_remove(0)),
@@ -123,12 +127,18 @@ impl Goal {
         self.validate()?;
         let blueprint =
             (row.propose)(self).map_err(|Unfit(why)| Error::Unfit { structure: row.name, why })?;
-        let mut plan = self.price(row, blueprint);
+        let mut plan = self.plan_of(row, blueprint);
         plan.reason = format!("asked for by name; {}", row.strength);
         Ok(plan)
     }
 
-    fn price(&self, row: &'static Row, blueprint: Box<dyn Blueprint>) -> Plan {
+    /// What the planner compares: the side of the bargain that is open, memory or mistakes, at its
+    /// exchange rate with speed. The least is the best.
+    pub fn price(&self, plan: &Plan) -> f64 {
+        self.rank(&*plan.blueprint).price
+    }
+
+    fn plan_of(&self, row: &'static Row, blueprint: Box<dyn Blueprint>) -> Plan {
         let promise = blueprint.promise();
         let (bytes, cost) = (blueprint.heap_bytes(), blueprint.cost());
         let items = self.items();
@@ -323,7 +333,7 @@ mod tests {
     fn nothing_is_below_its_floor() {
         let mut known = 0;
         for goal in grid() {
-            for row in CATALOG {
+            for row in CATALOG.iter() {
                 let floor = (row.floor)(&goal);
                 known += u32::from(floor.bytes > 0);
                 if let Ok(found) = (row.propose)(&goal) {

@@ -8,7 +8,7 @@ use crate::window::{Slack, Span, Window};
 
 impl Goal {
     /// The length of a window by count.
-    pub(crate) fn last(&self) -> Result<u64, Unfit> {
+    pub fn last(&self) -> Result<u64, Unfit> {
         match self.window {
             Window::Last(window) => Ok(window),
             _ => Err(Unfit("keeps windows by count only")),
@@ -16,7 +16,7 @@ impl Goal {
     }
 
     /// The length of a window by time.
-    pub(crate) fn within(&self) -> Result<Span, Unfit> {
+    pub fn within(&self) -> Result<Span, Unfit> {
         match self.window {
             Window::Within(span) => Ok(span),
             _ => Err(Unfit("keeps windows by time only")),
@@ -24,27 +24,27 @@ impl Goal {
     }
 
     /// For those without a window.
-    pub(crate) fn ever(&self) -> Result<(), Unfit> {
+    pub fn ever(&self) -> Result<(), Unfit> {
         unless(self.window != Window::Ever, "never forgets")
     }
 
     /// For those that say whether, and no more.
-    pub(crate) fn neither_counts_nor_removes(&self) -> Result<(), Unfit> {
+    pub fn neither_counts_nor_removes(&self) -> Result<(), Unfit> {
         unless(self.counting || self.removing, "neither counts nor removes")
     }
 
     /// For those that say whether, and may be told to forget.
-    pub(crate) fn does_not_count(&self) -> Result<(), Unfit> {
+    pub fn does_not_count(&self) -> Result<(), Unfit> {
         unless(self.counting, "does not count")
     }
 
     /// For those that say how often.
-    pub(crate) fn counts(&self) -> Result<(), Unfit> {
+    pub fn counts(&self) -> Result<(), Unfit> {
         unless(!self.counting, "counts, which costs more than is asked")
     }
 
     /// For those whose memory follows from their error.
-    pub(crate) fn rate(&self) -> Result<ErrorRate, Unfit> {
+    pub fn rate(&self) -> Result<ErrorRate, Unfit> {
         match self.limit {
             Limit::Error(rate) => Ok(rate),
             Limit::Memory(_) => Err(Unfit("is planned by its error, not by memory")),
@@ -52,7 +52,7 @@ impl Goal {
     }
 
     /// For those whose errors follow from their memory.
-    pub(crate) fn memory(&self) -> Result<Memory, Unfit> {
+    pub fn memory(&self) -> Result<Memory, Unfit> {
         match self.limit {
             Limit::Memory(memory) => Ok(memory),
             Limit::Error(_) => Err(Unfit("may forget: it can keep a memory, not an error")),
@@ -60,7 +60,7 @@ impl Goal {
     }
 
     /// How many items older than a window by count may be reported; `None` if any number.
-    pub(crate) fn slack_in_items(&self) -> Option<u64> {
+    pub fn slack_in_items(&self) -> Option<u64> {
         match self.slack {
             Slack::Items(slack) => Some(slack),
             Slack::Time(_) | Slack::Unlimited => None,
@@ -68,7 +68,7 @@ impl Goal {
     }
 
     /// By how much older than a window by time a key may be and still be reported; `None` if by any.
-    pub(crate) fn slack_in_time(&self) -> Result<Option<Span>, Unfit> {
+    pub fn slack_in_time(&self) -> Result<Option<Span>, Unfit> {
         match self.slack {
             Slack::Time(slack) => Ok(Some(slack)),
             Slack::Items(_) => Err(Unfit("measures its slack in time")),

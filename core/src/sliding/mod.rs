@@ -1,4 +1,4 @@
-//! Remember the last n insertions, or the last t, and never forget one of them.
+//! Remember the last n insertions, and never forget one of them.
 //!
 //! All structures here promise no false negatives inside the window. They differ in slack (how much
 //! longer a key may be reported), in bits per item and in cache lines per operation.
@@ -9,10 +9,8 @@ pub mod compact;
 mod double_buffer;
 pub mod slices;
 mod succinct;
-pub mod time_limited;
 
 pub use age_partitioned::{AgePartitioned, AgePartitionedParameters};
 pub use compact::{SlidingCompact, SlidingCompactParameters};
 pub use double_buffer::{DoubleBuffer, DoubleBufferParameters};
 pub use succinct::{Generations, Sliding, SlidingParameters};
-pub use time_limited::{TimeLimited, TimeLimitedParameters};

@@ -18,7 +18,7 @@ pub fn saving_changes_nothing(subject: &Subject) {
         for (step, &hash) in hashes.iter().enumerate() {
             if moments.contains(&step) {
                 let bytes = codec::save(&*filter, HASHING);
-                let (copy, hashing) = codec::open(&bytes).expect(name);
+                let (copy, hashing) = codec::open_of(lately_papers::CATALOG, &bytes).expect(name);
                 assert_eq!(hashing, HASHING);
                 assert_eq!(codec::save(&*copy, HASHING), bytes, "{}: {name}", subject.label);
                 assert_eq!(copy.blueprint().promise(), filter.blueprint().promise());

@@ -1,10 +1,10 @@
 //! What the contracts are run on: every row of the catalog, on a grid of goals.
 
-use lately::catalog::CATALOG;
 use lately::plan::Goal;
 use lately::raw::{Blueprint, Filter};
 use lately::spectral::{BlockedParameters, Rule, SpectralParameters, Storage};
 use lately::{ErrorRate, Memory, Promise, Seed, Slack, Span, Time, Window};
+use lately_papers::CATALOG;
 
 /// A way to build filters that all make the same promise.
 pub struct Subject {

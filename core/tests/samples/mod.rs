@@ -4,12 +4,13 @@
 use std::fs;
 use std::path::PathBuf;
 
-use lately::catalog::{CATALOG, Row};
+use lately::catalog::Row;
 use lately::plan::Goal;
 use lately::raw::{Blueprint, Filter, codec};
-use lately::sliding::TimeLimitedParameters;
 use lately::spectral::{Rows, Rule, SpectralParameters, Storage};
 use lately::{ErrorRate, Hashing, Memory, Seed, Span, Time, Window};
+use lately_papers::CATALOG;
+use lately_papers::TimeLimitedParameters;
 
 /// How the keys of all samples are hashed.
 pub const HASHING: Hashing = Hashing::Fast(Seed(42));
@@ -26,7 +27,7 @@ pub fn samples() -> Vec<(&'static Row, Box<dyn Filter>)> {
 /// tomorrow does not seem to change the format; a row without one is planned.
 pub fn sample(row: &Row) -> Box<dyn Filter> {
     match fs::read(golden_file(row.name, codec::VERSION)) {
-        Ok(golden) => filled(codec::open(&golden).unwrap().0.blueprint()),
+        Ok(golden) => filled(codec::open_of(CATALOG, &golden).unwrap().0.blueprint()),
         Err(_) => filled(&*blueprint(row)),
     }
 }

@@ -1,10 +1,12 @@
 //! Any bytes as a snapshot, as they are and dressed up as a valid one.
 
 use arbitrary::{Result, Unstructured};
-use lately::catalog::CATALOG;
 use lately::raw::codec::{self, MAGIC, VERSION, Writer};
 use lately::{Hashing, Seed, Time};
+use lately_papers::CATALOG;
 use xxhash_rust::xxh3::xxh3_64;
+
+use crate::subject::arbitrary_row;
 
 /// Opens the bytes, and opens them as parameters and payload behind a valid header and checksum.
 /// Whatever opens must answer and save again without a panic.
@@ -16,7 +18,7 @@ pub fn decode(data: &[u8]) {
 }
 
 fn open_and_use(bytes: &[u8]) {
-    let Ok((mut filter, hashing)) = codec::open(bytes) else { return };
+    let Ok((mut filter, hashing)) = codec::open_of(CATALOG, bytes) else { return };
     for i in 0..100_u64 {
         let (hash, now) = (hashing.hash(&i.to_le_bytes()), Time::from_millis(i << (i % 60)));
         filter.contains_hash(hash, now);
@@ -25,12 +27,12 @@ fn open_and_use(bytes: &[u8]) {
     }
     filter.false_positive_rate();
     let again = codec::save(&*filter, Hashing::Fast(Seed(0)));
-    codec::open(&again).expect("what we save, we open");
+    codec::open_of(CATALOG, &again).expect("what we save, we open");
 }
 
 /// A snapshot with a right frame around arbitrary content.
 fn forge(u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
-    let row = u.choose(CATALOG)?;
+    let row = arbitrary_row(u)?;
     let parameters_length = u.int_in_range(0..=64)?;
     let parameters = u.bytes(parameters_length.min(u.len()))?;
     let payload = u.bytes(u.len())?;

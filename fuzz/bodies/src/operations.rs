@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use arbitrary::{Arbitrary, Result, Unstructured};
 use lately::raw::{Filter, codec};
 use lately::{Hashing, Promise, Seed, Time, Window};
+use lately_papers::CATALOG;
 
 use crate::subject::{arbitrary_blueprint, build};
 
@@ -59,13 +60,13 @@ fn try_roundtrip(u: &mut Unstructured<'_>) -> Result<()> {
     let blueprint = arbitrary_blueprint(u)?;
     let mut kept = build(&*blueprint, u)?;
     let bytes = codec::save(&*kept, HASHING);
-    let (mut reopened, _) = codec::open(&bytes).expect("what was saved opens");
+    let (mut reopened, _) = codec::open_of(CATALOG, &bytes).expect("what was saved opens");
     let mut memories = [Memory::new(blueprint.promise()), Memory::new(blueprint.promise())];
     for operation in u.arbitrary_iter()? {
         let (save, operation): (bool, Operation) = operation?;
         if save {
             let bytes = codec::save(&*reopened, HASHING);
-            reopened = codec::open(&bytes).expect("what was saved opens").0;
+            reopened = codec::open_of(CATALOG, &bytes).expect("what was saved opens").0;
         }
         let one = memories[0].apply(operation, &mut *kept);
         let other = memories[1].apply(operation, &mut *reopened);

@@ -1,20 +1,27 @@
 //! Any structure, with any parameters, from a few bytes.
 
 use arbitrary::{Result, Unstructured};
-use lately::catalog::CATALOG;
+use lately::catalog::Row;
 use lately::growing::GrowingParameters;
 use lately::plan::Goal;
 use lately::raw::{Blueprint, Filter};
 use lately::{ErrorRate, Memory, Seed, Slack, Span, Window};
+use lately_papers::CATALOG;
 
 /// A structure chosen by the input, with parameters for a goal chosen by the input.
 pub fn arbitrary_blueprint(u: &mut Unstructured<'_>) -> Result<Box<dyn Blueprint>> {
     if u.ratio(1, 16)? {
         return tiny_growing(u);
     }
-    let row = u.choose(CATALOG)?;
+    let row = arbitrary_row(u)?;
     let goal = arbitrary_goal(u)?;
     (row.propose)(&goal).map_err(|_| arbitrary::Error::IncorrectFormat)
+}
+
+/// A row chosen by the input.
+pub fn arbitrary_row(u: &mut Unstructured<'_>) -> Result<&'static Row> {
+    let rows: Vec<_> = CATALOG.iter().collect();
+    u.choose(&rows).copied()
 }
 
 /// A growing filter of tiny segments: a few hundred keys split them often and use remainders up,

@@ -5,16 +5,18 @@ use std::io::Write;
 
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
-use lately::catalog::CATALOG;
 use lately::duplicates::law::{Crowd, Stream};
 use lately::duplicates::{
-    AloneParameters, BlockDecayingParameters, Cuckoo, Detector, Even, Ones, QueuingParameters,
-    QuotientTable, Rotation, StableBloom, StreamingQuotient, Subfilter, TwoBuffersParameters,
-    Update, published_hash_bits,
+    AloneParameters, Detector, Even, QueuingParameters, QuotientTable, Rotation, Subfilter, Update,
+    published_hash_bits,
 };
 use lately::plan::{Goal, bound};
 use lately::raw::{Blueprint, Mistakes, quantity};
 use lately::{Memory, Window, catalog};
+use lately_papers::{
+    BlockDecayingParameters, CATALOG, Cuckoo, Ones, StableBloom, StreamingQuotient,
+    TwoBuffersParameters,
+};
 
 use crate::uniform::{Uniform, hashing, judge};
 
@@ -108,7 +110,7 @@ fn short_hashes() -> Vec<Point> {
 
 fn of_row(name: &str, window: u64) -> Option<Point> {
     let goal = Goal { alphabet: Some(ALPHABET), ..Goal::new(Window::Last(window), MEMORY) };
-    let blueprint = (catalog::row(name)?.propose)(&goal).ok()?;
+    let blueprint = (CATALOG.row(name)?.propose)(&goal).ok()?;
     let series = match name {
         "short-hash" => {
             format!("{name} (published: {} bits)", published_hash_bits(MEMORY.bits(), window))
@@ -285,7 +287,7 @@ fn grid(options: &Options, out: &mut impl Write) -> Result<bool> {
     for &window in &options.windows {
         let goal = Goal { alphabet: Some(ALPHABET), ..Goal::new(Window::Last(window), MEMORY) };
         let mut totals = Vec::new();
-        for row in CATALOG {
+        for row in CATALOG.iter() {
             let Some(point) = of_row(row.name, window) else { continue };
             // Scans are slow, and exact enough to be judged by less.
             let slow = point.blueprint.lines_touched() > 64.0;
@@ -306,7 +308,9 @@ fn grid(options: &Options, out: &mut impl Write) -> Result<bool> {
         let pick = plan.row.name;
         let of = |name| totals.iter().find(|(row, ..)| *row == name).map(|(.., total)| *total);
         let picked = of(pick).ok_or_else(|| anyhow!("{pick} was not measured"))?;
-        let as_fast = totals.iter().filter(|(_, cost, _)| *cost <= plan.cost);
+        // Papers' structures are measured, and not what it picks from.
+        let ours = totals.iter().filter(|(row, ..)| catalog::CATALOG.row(row).is_some());
+        let as_fast = ours.filter(|(_, cost, _)| *cost <= plan.cost);
         let least = as_fast.map(|(.., total)| *total).fold(f64::INFINITY, f64::min);
         writeln!(
             out,

@@ -13,7 +13,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use lately::plan::{Goal, Limit};
 use lately::raw::quantity;
-use lately::{ErrorRate, Span, Window, catalog};
+use lately::{ErrorRate, Span, Window};
+use lately_papers::CATALOG;
 
 use crate::contender::{Contender, Subject};
 use crate::course::Course;
@@ -57,7 +58,7 @@ pub fn instructions(options: &Options, out: &mut impl Write) -> Result<bool> {
     }
     // Whatever is wrong with the structure is told here, not by valgrind.
     let (_, goal) = build(options)?;
-    let planned = goal.plan_with(catalog::row_named(&options.structure)?)?.cost;
+    let planned = goal.plan_with(CATALOG.row_named(&options.structure)?)?.cost;
     let mut holds = true;
     for operation in Operation::ALL {
         let name = operation.name();
@@ -138,7 +139,7 @@ fn perform(options: &Options, operation: Operation) -> Result<()> {
 
 /// The structure, empty, for the first kind of window that it keeps.
 fn build(options: &Options) -> Result<(Box<dyn Subject>, Goal)> {
-    let row = catalog::row_named(&options.structure)?;
+    let row = CATALOG.row_named(&options.structure)?;
     let hour = Span::from_millis(3_600_000);
     let windows = [Window::Last(options.items), Window::Within(hour), Window::Ever];
     let mut why = anyhow!("{} keeps no window", row.name);

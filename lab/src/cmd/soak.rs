@@ -10,7 +10,8 @@ use anyhow::{Result, bail};
 use clap::Args;
 use lately::plan::Goal;
 use lately::raw::quantity;
-use lately::{ErrorRate, Hashing, Seed, Slack, Time, Window, catalog};
+use lately::{ErrorRate, Hashing, Seed, Slack, Time, Window};
+use lately_papers::CATALOG;
 use testkit::random::SplitMix64;
 use testkit::stats::upper_confidence;
 
@@ -35,7 +36,7 @@ pub struct Options {
 
 /// Runs the stream; fails at the first key that is forgotten.
 pub fn soak(options: &Options, out: &mut impl Write) -> Result<bool> {
-    let row = catalog::row_named(&options.structure)?;
+    let row = CATALOG.row_named(&options.structure)?;
     let plan = Goal::new(Window::Last(options.last), options.error).plan_with(row)?;
     let Slack::Items(slack) = plan.promise.slack else {
         bail!("{} does not limit its slack", row.name);

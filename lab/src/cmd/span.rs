@@ -19,8 +19,8 @@ use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use lately::plan::Goal;
 use lately::raw::{Filter, Membership, Structure};
-use lately::sliding::{TimeLimited, TimeLimitedParameters};
 use lately::{ErrorRate, Hashing, Seed, Span, Time, Window};
+use lately_papers::{TimeLimited, TimeLimitedParameters};
 
 use crate::table::Table;
 

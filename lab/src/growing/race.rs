@@ -10,7 +10,8 @@ use anyhow::{Context, Result};
 use clap::Args;
 use lately::plan::Goal;
 use lately::raw::quantity;
-use lately::{ErrorRate, Time, Window, catalog};
+use lately::{ErrorRate, Time, Window};
+use lately_papers::CATALOG;
 use testkit::streams;
 
 use super::verdict;
@@ -45,7 +46,7 @@ const OPERATIONS: [&str; 4] = ["insert", "absent", "present", "absent, batch"];
 /// Claims that insertions and lookups take no longer than those of qfilter, and that the slowest
 /// insertion takes a hundredth of its slowest.
 pub fn race(options: &Options, out: &mut impl Write) -> Result<bool> {
-    let row = catalog::row("growing").context("the growing filter is in the catalog")?;
+    let row = CATALOG.row("growing").context("the growing filter is in the catalog")?;
     let contenders = [
         Contender::Row(row),
         Contender::Rival(&QFILTER_GROWN),

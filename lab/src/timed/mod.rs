@@ -9,7 +9,8 @@ use std::collections::HashMap;
 
 use lately::plan::Goal;
 use lately::raw::Filter;
-use lately::{ErrorRate, Seed, Slack, Span, Time, Window, catalog};
+use lately::{ErrorRate, Seed, Slack, Span, Time, Window};
+use lately_papers::CATALOG;
 
 use anyhow::{Result, bail};
 
@@ -18,7 +19,7 @@ pub const COUNTING: &str = "window-counts";
 
 /// A structure of the catalog over a window by time, empty.
 pub fn fresh(structure: &str, span: Span, error: ErrorRate) -> Result<Box<dyn Filter>> {
-    let row = catalog::row_named(structure)?;
+    let row = CATALOG.row_named(structure)?;
     let goal = Goal::new(Window::Within(span), error);
     let goal = Goal { counting: structure == COUNTING, ..goal };
     let plan = goal.plan_with(row)?;

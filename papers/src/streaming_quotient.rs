@@ -9,11 +9,10 @@
 //! sliding window* runs it. We changed one thing: any number of rows, not only powers of two. It is
 //! here to be compared with.
 
-use alloc::vec::Vec;
-
-use super::buckets::{Buckets, Fingerprints, Update};
-use crate::error::Error;
-use crate::parameters::{List, Parameters};
+use lately::Error;
+use lately::catalog::Row;
+use lately::duplicates::{Buckets, Fingerprints, Update};
+use lately::raw::{List, Parameters};
 
 /// The streaming quotient filter.
 pub type StreamingQuotient = Buckets<Ones>;
@@ -36,6 +35,10 @@ impl Parameters for Ones {
         let Self { remainder, kept } = self;
         list.add("remainder bits", remainder, 1..=24, "from 1 to 24")?;
         list.add("kept bits", kept, 1..=*remainder, "from 1 to the remainder's")
+    }
+
+    fn rows() -> &'static [Row] {
+        crate::ROWS
     }
 }
 

@@ -4,14 +4,12 @@
 //! words and a *tail* of 2. A key finds its block by a word chosen at random, so the tail gets its
 //! share of keys and no more.
 
-use core::ops::Range;
+use std::ops::Range;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
-use crate::bits::{Aligned, size};
-use crate::probability::least;
-use crate::sample::{share, sample};
-use crate::sliding::slices::{BlockShape, Probe};
+use lately::bits::{Aligned, size};
+use lately::probability::least;
+use lately::sample::{sample, share};
+use lately::sliding::slices::{BlockShape, Probe};
 
 /// How large a slice is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -170,7 +168,7 @@ pub enum Place {
 mod tests {
     use super::super::slice::{Slice, Trace};
     use super::*;
-    use crate::hash::remix;
+    use lately::raw::remix;
     use testkit::stats::assert_rate_within;
 
     /// The paper's size, `c / ln 2` bits for half of them set, to the bit.

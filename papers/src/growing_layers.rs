@@ -9,25 +9,22 @@
 //! insertion that begins a layer allocates as much as all others together. It is here as the
 //! measure for the others.
 
-use alloc::vec::Vec;
-use alloc::boxed::Box;
-use core::f64::consts::PI;
+use std::f64::consts::PI;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
-use super::parameters::UNKNOWN_ITEMS;
-use crate::bits::size;
-use crate::blueprint::{Blueprint, Floor, Structure, Unfit};
-use crate::codec::{Reader, Writer};
-use crate::error::Error;
-use crate::filter::{Filter, Membership};
-use crate::parameters::{List, Parameters};
-use crate::promise::Promise;
-use crate::hash::Seed;
-use crate::plan::Goal;
-use crate::rate::ErrorRate;
-use crate::split_block::{self, BLOCK_BITS, SplitBlock};
-use crate::window::{Slack, Time, Window};
+use lately::Error;
+use lately::ErrorRate;
+use lately::Promise;
+use lately::Seed;
+use lately::bits::size;
+use lately::catalog::Row;
+use lately::growing::UNKNOWN_ITEMS;
+use lately::plan::Goal;
+use lately::raw::codec::{Reader, Writer};
+use lately::raw::{Blueprint, Floor, Structure, Unfit};
+use lately::raw::{Filter, Membership};
+use lately::raw::{List, Parameters};
+use lately::split_block::{self, BLOCK_BITS, SplitBlock};
+use lately::{Slack, Time, Window};
 
 /// Keys of the first layer.
 const FIRST: u64 = 64;
@@ -82,6 +79,10 @@ impl Parameters for GrowingLayersParameters {
     fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
         list.add("false positives", &mut self.false_positive_rate, .., "")?;
         list.add("expected items", &mut self.expected_items, .., "")
+    }
+
+    fn rows() -> &'static [Row] {
+        crate::ROWS
     }
 }
 

@@ -1,23 +1,19 @@
 //! The parameters of the time-limited filter, and its formulas.
 
-use alloc::vec::Vec;
-use alloc::boxed::Box;
-
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::TimeLimited;
 use super::size::SliceSize;
 use super::sizing::{CHANCES, MOST_TURNS};
 use super::slice::Slice;
 use super::turn::{BEYOND, LEAST_GENERATION};
-use crate::blueprint::Blueprint;
-use crate::error::Error;
-use crate::filter::Filter;
-use crate::parameters::{List, Parameters};
-use crate::promise::Promise;
-use crate::hash::Seed;
-use crate::sliding::slices::{BlockShape, window_chance};
-use crate::window::{Slack, Span, Window};
+use lately::Error;
+use lately::Promise;
+use lately::Seed;
+use lately::catalog::Row;
+use lately::raw::Blueprint;
+use lately::raw::Filter;
+use lately::raw::{List, Parameters};
+use lately::sliding::slices::{BlockShape, window_chance};
+use lately::{Slack, Span, Window};
 
 /// How long keys are remembered, in how many slices, and how full these get.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -84,6 +80,10 @@ impl Parameters for TimeLimitedParameters {
         list.add("bits per slice", bits_per_slice, 1..=most, "from 1 to 10")?;
         list.add("slice chance", slice_chance, CHANCES, "from 0.0001 to 0.75")?;
         list.add("expected", expected, 1..=Window::LONGEST, "from 1 to 2^48")
+    }
+
+    fn rows() -> &'static [Row] {
+        crate::ROWS
     }
 }
 

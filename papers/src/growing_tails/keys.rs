@@ -1,7 +1,7 @@
 //! Keys that grow by a bit, the tails that the bit comes from, and where keys lie.
 
-use crate::dictionary::{Place, Shape};
-use crate::hash::reduce;
+use lately::dictionary::{Place, Shape};
+use lately::raw::reduce;
 
 /// Bits of a tail: the paper's r, the logarithm of the 64 bits of a hash.
 pub(super) const TAIL_BITS: u32 = 6;
@@ -93,8 +93,8 @@ pub(super) fn common(tail: u64, longest: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::growing::tails::GrowingTailsParameters;
-    use crate::hash::remix;
+    use crate::growing_tails::GrowingTailsParameters;
+    use lately::raw::remix;
 
     /// A key is found from its place, and in a doubled dictionary it is the old one and the first
     /// bit of its tail.

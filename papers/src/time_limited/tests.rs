@@ -1,12 +1,8 @@
 //! What the time-limited filter owes beyond the contracts.
 
-use alloc::vec::Vec;
-
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::*;
-use crate::bits::Scalar;
-use crate::hash::remix;
+use lately::bits::Scalar;
+use lately::raw::remix;
 
 const HOUR: u64 = 3_600_000;
 
@@ -245,7 +241,7 @@ fn a_key_repeated_for_ever_takes_no_room() {
 fn no_time_is_too_early_too_late_or_too_crowded() {
     let mut filter = TimeLimited::new(planned(0.01, 10));
     for now in [0, 0, u64::MAX, 5, u64::MAX, 0] {
-        insert(&mut filter, core::iter::repeat_n(now, 10_000), now ^ 9);
+        insert(&mut filter, std::iter::repeat_n(now, 10_000), now ^ 9);
         assert!(filter.contains_hash(remix(9_999, now ^ 9), Time::ZERO));
     }
     let endless = TimeLimitedParameters {

@@ -1,16 +1,14 @@
 //! Which k, l and b: memory against cache lines.
 
-use core::ops::RangeInclusive;
+use std::ops::RangeInclusive;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::TimeLimitedParameters;
 use super::turn::BEYOND;
-use crate::blueprint::Blueprint;
-use crate::frontier::Frontier;
-use crate::probability::even_load;
-use crate::sliding::slices::BlockShape;
-use crate::window::Span;
+use lately::Span;
+use lately::frontier::Frontier;
+use lately::probability::even_load;
+use lately::raw::Blueprint;
+use lately::sliding::slices::BlockShape;
 
 /// Memory that is given for fewer cache lines: hardly any, since no other structure that keeps a
 /// span is smaller.

@@ -11,8 +11,6 @@
 //! `2^-x`. So these windows, each counted at its birth, add up to less than half of one,
 //! `1/4 + 1/8 + ...`, and all together err at most `(l + 2.5) p^k` often.
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::TimeLimited;
 use super::size::SliceSize;
 use super::slice::Slice;

@@ -14,20 +14,17 @@
 //! cells that few keys choose are never pushed; ours looks for room first, moves only if there is
 //! some, and else drops the first, which is evenly anyone.
 
-use alloc::vec::Vec;
-
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
-use super::detector::{Detector, Subfilter};
-use super::law::{Crowd, Stream};
-use super::random::Random;
-use crate::bits::Packed;
-use crate::error::Error;
-use crate::parameters::{List, Parameters};
-use crate::promise::Mistakes;
-use crate::hash::{reduce, remix};
-use crate::probability::{mean_decay, poisson_nodes};
-use crate::sample::sample;
+use lately::Error;
+use lately::bits::Packed;
+use lately::catalog::Row;
+use lately::duplicates::Random;
+use lately::duplicates::law::{Crowd, Stream};
+use lately::duplicates::{Detector, Subfilter};
+use lately::probability::{mean_decay, poisson_nodes};
+use lately::raw::Mistakes;
+use lately::raw::{List, Parameters};
+use lately::raw::{reduce, remix};
+use lately::sample::sample;
 
 /// Cells in which room is sought before a fingerprint is dropped.
 const MOVES: usize = 50;
@@ -152,6 +149,10 @@ impl Parameters for Cuckoo {
         list.add("cells", &mut self.cells, 2..=1 << 56, "from 2 to 2^56")?;
         list.add("buckets", &mut self.buckets, 1..=8, "from 1 to 8")?;
         list.add("fingerprint bits", &mut self.bits, 2..=32, "from 2 to 32")
+    }
+
+    fn rows() -> &'static [Row] {
+        crate::ROWS
     }
 }
 
@@ -307,7 +308,7 @@ impl Detector for Cuckoo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hash::Seed;
+    use lately::Seed;
 
     #[test]
     fn either_cell_leads_to_the_other() {

@@ -10,20 +10,17 @@
 //! thirteen times as often at the settings given there; here all must be. What is not guaranteed:
 //! that a key is remembered at any distance.
 
-use alloc::vec::Vec;
-
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
-use super::detector::{Detector, Subfilter};
-use super::law::{Crowd, Stream};
-use super::random::Random;
-use crate::bits::Packed;
-use crate::error::Error;
-use crate::parameters::{List, Parameters};
-use crate::promise::Mistakes;
-use crate::hash::{reduce, remix};
-use crate::probability::poisson_nodes;
-use crate::sample::share;
+use lately::Error;
+use lately::bits::Packed;
+use lately::catalog::Row;
+use lately::duplicates::Random;
+use lately::duplicates::law::{Crowd, Stream};
+use lately::duplicates::{Detector, Subfilter};
+use lately::probability::poisson_nodes;
+use lately::raw::Mistakes;
+use lately::raw::{List, Parameters};
+use lately::raw::{reduce, remix};
+use lately::sample::share;
 
 /// A stable Bloom filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -212,6 +209,10 @@ impl Parameters for StableBloom {
         list.add("hashes", hashes, 1..=16, "from 1 to 16")?;
         list.check(*cells > (*hashes).into(), "cells", *cells, "more than the hashes")?;
         list.add("decrements", decrements, 1..=*cells, "from 1 to the number of cells")
+    }
+
+    fn rows() -> &'static [Row] {
+        crate::ROWS
     }
 }
 

@@ -1,17 +1,16 @@
 //! How dictionaries with tails are dimensioned, and what that promises.
 
-use alloc::boxed::Box;
-
 use super::GrowingTails;
 use super::keys::{EMPTY_TAIL, TAIL_BITS};
-use crate::blueprint::Blueprint;
-use crate::dictionary::{Population, Shape};
-use crate::error::Error;
-use crate::filter::Filter;
-use crate::parameters::{List, Parameters};
-use crate::promise::Promise;
-use crate::hash::Seed;
-use crate::window::{Slack, Window};
+use lately::Error;
+use lately::Promise;
+use lately::Seed;
+use lately::catalog::Row;
+use lately::dictionary::{Population, Shape};
+use lately::raw::Blueprint;
+use lately::raw::Filter;
+use lately::raw::{List, Parameters};
+use lately::{Slack, Window};
 
 /// Entries of the first dictionary: so many are grouped together, as the paper does.
 const FIRST: u64 = 1024;
@@ -73,6 +72,10 @@ impl Parameters for GrowingTailsParameters {
         list.add("first sheds", &mut shape.sheds, .., "")?;
         shape.tag_bits = TAIL_BITS + 1;
         list.check(shape.is_valid(), "bins", shape.bins as u64, IMPOSSIBLE)
+    }
+
+    fn rows() -> &'static [Row] {
+        crate::ROWS
     }
 }
 

@@ -12,23 +12,22 @@
 //! `ceil(sqrt(M ln 2 / w))`. Inside the window nothing is forgotten. Not guaranteed: a bounded
 //! worst case; once per round all counters are lowered.
 
-use alloc::boxed::Box;
-
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
-use super::detector::{payload_bits, read_cells, window_and_memory};
-use super::law::Stream;
-use crate::bits::{Packed, size};
-use crate::blueprint::{Blueprint, Structure, Unfit};
-use crate::codec::{Reader, Writer};
-use crate::error::Error;
-use crate::filter::{Filter, Membership};
-use crate::parameters::{List, Parameters};
-use crate::promise::{Mistakes, Promise};
-use crate::hash::{Seed, reduce, remix};
-use crate::plan::Goal;
-use crate::sample::{PLACES, share};
-use crate::window::{Slack, Time, Window};
+use lately::Error;
+use lately::Promise;
+use lately::Seed;
+use lately::bits::{Packed, size};
+use lately::catalog::Row;
+use lately::duplicates::law::Stream;
+use lately::duplicates::{payload_bits, read_cells, window_and_memory};
+use lately::plan::Goal;
+use lately::raw::Mistakes;
+use lately::raw::codec::{Reader, Writer};
+use lately::raw::{Blueprint, Structure, Unfit};
+use lately::raw::{Filter, Membership};
+use lately::raw::{List, Parameters};
+use lately::raw::{reduce, remix};
+use lately::sample::{PLACES, share};
+use lately::{Slack, Time, Window};
 
 /// How many counters of how many bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -44,7 +43,7 @@ pub struct BlockDecayingParameters {
 }
 
 /// Bits of a counter that are tried.
-const BITS: core::ops::RangeInclusive<u32> = 2..=12;
+const BITS: std::ops::RangeInclusive<u32> = 2..=12;
 
 impl BlockDecayingParameters {
     /// The parameters that err least within `bytes`; `None` if they are too few.
@@ -108,6 +107,10 @@ impl Parameters for BlockDecayingParameters {
         list.add("counters", &mut self.counters, 1.., "at least 1")?;
         list.add("counter bits", &mut self.bits, 2..=16, "from 2 to 16")?;
         list.add("hashes", &mut self.hashes, 1..=32, "from 1 to 32")
+    }
+
+    fn rows() -> &'static [Row] {
+        crate::ROWS
     }
 }
 

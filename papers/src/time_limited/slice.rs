@@ -1,13 +1,13 @@
 //! One slice of its own size, and the generation in which it was the newest.
 
-use core::ops::Range;
+use std::ops::Range;
 
 use super::TimeLimitedParameters;
 use super::size::{Place, SliceSize};
-use crate::bits::{self, Aligned, LINE_WORDS};
-use crate::codec::{Reader, Writer};
-use crate::error::Error;
-use crate::sliding::slices::{Mask, Probe};
+use lately::Error;
+use lately::bits::{self, Aligned, LINE_WORDS};
+use lately::raw::codec::{Reader, Writer};
+use lately::sliding::slices::{Mask, Probe};
 
 /// What a key is to the slices of one class, whatever their sizes: made once for all of them.
 #[derive(Debug, Clone, Copy)]

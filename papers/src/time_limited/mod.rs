@@ -32,23 +32,20 @@
 //! What is not guaranteed: memory, which follows the stream, and a bounded worst case: making a
 //! slice takes time linear in its size.
 
-use alloc::boxed::Box;
-use alloc::vec::Vec;
-
-use crate::bits::{Level, vectorized};
-use crate::blueprint::{Blueprint, Floor, Structure, Unfit};
-use crate::codec::{Reader, Writer};
-use crate::error::Error;
-use crate::filter::{Filter, Membership};
-use crate::plan::{Goal, Limit};
-use crate::sample::{FEWEST_PLACES, PLACES};
-use crate::sliding::slices::{Probe, find_window, window_chance};
-use crate::window::{Span, Time, Window};
+use lately::Error;
+use lately::bits::Level;
+use lately::plan::{Goal, Limit};
+use lately::raw::codec::{Reader, Writer};
+use lately::raw::{Blueprint, Floor, Structure, Unfit};
+use lately::raw::{Filter, Membership};
+use lately::sample::{FEWEST_PLACES, PLACES};
+use lately::sliding::slices::{Probe, find_window, window_chance};
+use lately::{Span, Time, Window};
 use slice::{Slice, Trace};
 
 pub use parameters::TimeLimitedParameters;
-pub use sizing::{choices, with_error};
 use sizing::UNKNOWN;
+pub use sizing::{choices, with_error};
 pub use turn::{BEYOND, GROWTH};
 
 mod parameters;
@@ -222,18 +219,18 @@ impl TimeLimited {
 impl Membership for TimeLimited {
     #[inline]
     fn insert_hash(&mut self, hash: u64, now: Time) -> bool {
-        vectorized!(self.level, |_isa| self.insert(hash, now, true))
+        lately::vectorized!(self.level, |_isa| self.insert(hash, now, true))
     }
 
     #[inline]
     fn insert_new_hash(&mut self, hash: u64, now: Time) -> bool {
-        vectorized!(self.level, |_isa| self.insert(hash, now, false))
+        lately::vectorized!(self.level, |_isa| self.insert(hash, now, false))
     }
 
     #[inline]
     fn contains_hash(&self, hash: u64, now: Time) -> bool {
         let now = self.clock.max(now.millis());
-        vectorized!(self.level, |_isa| self.contains(hash, &self.first_trace(hash), now))
+        lately::vectorized!(self.level, |_isa| self.contains(hash, &self.first_trace(hash), now))
     }
 
     /// One after the other: a lookup knows all its places from the beginning, so that the processor

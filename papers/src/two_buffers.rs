@@ -12,27 +12,24 @@
 //! chosen by the error law. Their benchmark computes the number of hashes with the natural
 //! logarithm where the binary one is meant; here it is the one that errs least.
 
-use alloc::vec::Vec;
-use alloc::boxed::Box;
-
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
-use super::bloom::PlainBloom;
-use super::detector::{
+use lately::Error;
+use lately::Promise;
+use lately::Seed;
+use lately::bits::{Packed, size_of_parts};
+use lately::catalog::Row;
+use lately::duplicates::PlainBloom;
+use lately::duplicates::law::{Stream, queued};
+use lately::duplicates::{
     Subfilter, payload_bits, promise_of_long_run, read_cells, window_and_memory,
 };
-use super::law::{Stream, queued};
-use crate::bits::{Packed, size_of_parts};
-use crate::blueprint::{Blueprint, Structure, Unfit};
-use crate::codec::{Reader, Writer};
-use crate::error::Error;
-use crate::filter::{Filter, Membership};
-use crate::parameters::{List, Parameters};
-use crate::promise::{Mistakes, Promise};
-use crate::hash::Seed;
-use crate::plan::Goal;
-use crate::sample::PLACES;
-use crate::window::{Slack, Time, Window};
+use lately::plan::Goal;
+use lately::raw::Mistakes;
+use lately::raw::codec::{Reader, Writer};
+use lately::raw::{Blueprint, Structure, Unfit};
+use lately::raw::{Filter, Membership};
+use lately::raw::{List, Parameters};
+use lately::sample::PLACES;
+use lately::{Slack, Time, Window};
 
 /// How large the two filters are and when they change names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -107,6 +104,10 @@ impl Parameters for TwoBuffersParameters {
         let most = self.window;
         list.add("capacity", &mut self.capacity, 1..=most, "from 1 to the window")?;
         self.half.list(list)
+    }
+
+    fn rows() -> &'static [Row] {
+        crate::ROWS
     }
 }
 
@@ -265,7 +266,7 @@ mod tests {
         let half = PlainBloom { bits: 1000, hashes: 5 };
         let parameters = TwoBuffersParameters { window: 2, capacity: 2, half };
         let mut buffers = TwoBuffers::new(parameters);
-        let key = |name: u8| crate::hash::remix(name.into(), 0);
+        let key = |name: u8| lately::raw::remix(name.into(), 0);
         let new = b"abacd".map(|name| buffers.insert_hash(key(name), Time::ZERO));
         assert_eq!(new, [true, true, false, true, true]);
         assert!(buffers.contains_hash(key(b'a'), Time::ZERO));

@@ -22,20 +22,19 @@
 mod keys;
 mod parameters;
 
-use alloc::boxed::Box;
 use self::keys::{EMPTY_TAIL, Keys, TAIL_BITS, common};
 pub use self::parameters::GrowingTailsParameters;
 use self::parameters::IMPOSSIBLE;
-use super::parameters::UNKNOWN_ITEMS;
-use crate::bits::{Isa, vectorized};
-use crate::blueprint::{Blueprint, Structure, Unfit};
-use crate::codec::{Reader, Writer};
-use crate::dictionary::work::Uncounted;
-use crate::dictionary::{Dictionary, Place, Repeat, Seen, Tags};
-use crate::error::Error;
-use crate::filter::{Filter, Membership};
-use crate::plan::Goal;
-use crate::window::Time;
+use lately::Error;
+use lately::Time;
+use lately::bits::Isa;
+use lately::dictionary::work::Uncounted;
+use lately::dictionary::{Dictionary, Place, Repeat, Seen, Tags};
+use lately::growing::UNKNOWN_ITEMS;
+use lately::plan::Goal;
+use lately::raw::codec::{Reader, Writer};
+use lately::raw::{Blueprint, Structure, Unfit};
+use lately::raw::{Filter, Membership};
 
 /// No tail is zero, so nothing is ever due.
 const NEVER: u64 = 0;
@@ -75,7 +74,8 @@ impl GrowingTails {
         let Some(shape) = self.parameters.shape(self.doublings + 1) else { return };
         let (old, new) = (&self.keys, Keys::new(shape));
         let dictionary = &self.dictionary;
-        let doubled = vectorized!(dictionary.level(), |isa| doubled(isa, dictionary, old, &new));
+        let doubled =
+            lately::vectorized!(dictionary.level(), |isa| doubled(isa, dictionary, old, &new));
         self.lost_before += self.dictionary.lost();
         (self.dictionary, self.keys) = (doubled, new);
         self.doublings += 1;
@@ -120,7 +120,7 @@ impl Membership for GrowingTails {
         let (key, tail) = self.keys.of(hash);
         let place = self.keys.place(key);
         let dictionary = &mut self.dictionary;
-        vectorized!(dictionary.level(), |isa| {
+        lately::vectorized!(dictionary.level(), |isa| {
             let seen = insert(isa, dictionary, place, tail);
             if let Seen::Yes(stored) = seen
                 && common(stored, tail) != stored
@@ -141,7 +141,7 @@ impl Membership for GrowingTails {
     fn contains_hash(&self, hash: u64, _now: Time) -> bool {
         let place = self.keys.place(self.keys.of(hash).0);
         self.lost_before != 0
-            || vectorized!(self.dictionary.level(), |isa| {
+            || lately::vectorized!(self.dictionary.level(), |isa| {
                 let dictionary = &self.dictionary;
                 dictionary
                     .glance(isa, place)
@@ -207,7 +207,7 @@ impl Structure for GrowingTailsParameters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hash::remix;
+    use lately::raw::remix;
 
     /// Used-up tails cost little: after ten doublings at 0.1%, one entry in twenty or so.
     #[test]
