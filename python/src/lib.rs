@@ -15,6 +15,7 @@ mod held;
 mod key;
 mod moment;
 mod opened;
+mod part;
 mod plan;
 mod window;
 mod wish;
@@ -32,6 +33,7 @@ fn _lately(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<plan::Plans>()?;
     module.add_function(wrap_pyfunction!(opened::open, module)?)?;
     module.add_function(wrap_pyfunction!(plan::plan, module)?)?;
+    module.add_function(wrap_pyfunction!(part::part, module)?)?;
     error::add_to(module)?;
     fork::register(module)
 }
