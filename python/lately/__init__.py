@@ -7,6 +7,7 @@
 """
 
 from ._lately import (
+    Admission,
     Counter,
     Ever,
     LatelyError,
@@ -23,6 +24,7 @@ from ._lately import (
 )
 
 __all__ = [
+    "Admission",
     "Counter",
     "Ever",
     "LatelyError",

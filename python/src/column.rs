@@ -4,6 +4,8 @@
 //! A list, whose values can be wrong one by one, is hashed before anything is done with it: a batch is taken
 //! whole or not at all. So is an Arrow column, whose type is known. An array of numpy comes in pieces.
 
+use std::ops::Range;
+
 use arrow_buffer::NullBuffer;
 use lately::{Hashing, Key, Time};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -14,8 +16,9 @@ use crate::arrow::{self, Keys};
 use crate::key;
 use crate::moment::{self, When};
 
-/// Values of an array of numpy that are copied at a time.
-const PIECE: usize = 1 << 16;
+/// Values of an array of numpy that are copied at a time: so few that they do not push the filter out of the
+/// caches, so many that asking numpy for them costs little.
+const PIECE: usize = 1 << 13;
 
 /// Rows of a column, some of which may have no key.
 pub struct Rows {
@@ -33,6 +36,14 @@ impl Rows {
         match &self.keys {
             Source::Known(hashes) => hashes.len(),
             Source::Arrow(keys) => keys.len(),
+        }
+    }
+
+    /// The room of hashes that were known, for the next ones.
+    fn into_known(self) -> Vec<u64> {
+        match self.keys {
+            Source::Known(hashes) => hashes,
+            Source::Arrow(_) => Vec::new(),
         }
     }
 
@@ -193,9 +204,13 @@ impl<'py> Column<'py> {
         match &self.source {
             Pieces::Ready(rows) => work(rows, 0),
             Pieces::Numpy { array, values } => {
+                let mut hashes = Vec::with_capacity(PIECE);
                 for start in (0..self.len).step_by(PIECE) {
-                    let hashes = values.hashes(array, start, self.len, &self.hashing)?;
-                    work(&[Rows { keys: Source::Known(hashes), nulls: None }], start);
+                    values.hashes(array, start..self.len, &self.hashing, &mut hashes)?;
+                    let rows = [Rows { keys: Source::Known(hashes), nulls: None }];
+                    work(&rows, start);
+                    let [rows] = rows;
+                    hashes = rows.into_known();
                 }
             }
         }
@@ -204,16 +219,16 @@ impl<'py> Column<'py> {
 }
 
 impl Values {
-    /// The hashes of a piece of an array. Numpy copies it, whatever its steps and the order of its bytes.
+    /// The hashes of the next piece of an array. Numpy copies it, whatever its steps and the order of its bytes.
     fn hashes(
         self,
         array: &Bound<'_, PyAny>,
-        start: usize,
-        len: usize,
+        rest: Range<usize>,
         hashing: &Hashing,
-    ) -> PyResult<Vec<u64>> {
+        hashes: &mut Vec<u64>,
+    ) -> PyResult<()> {
         let py = array.py();
-        let end = len.min(start + PIECE);
+        let (start, end) = (rest.start, rest.end.min(rest.start + PIECE));
         let piece = array.get_item(PySlice::new(py, start as isize, end as isize, 1))?;
         let piece = match self {
             Self::Integers { signed } => {
@@ -225,20 +240,22 @@ impl Values {
         };
         let bytes = piece.call_method0("tobytes")?;
         let bytes = bytes.cast::<PyBytes>()?.as_bytes();
-        Ok(py.detach(|| match self {
+        hashes.clear();
+        py.detach(|| match self {
             // Eight bytes, least first: what an integer is as a key. Of a known length they are hashed faster.
             Self::Integers { .. } => {
-                bytes.as_chunks::<8>().0.iter().map(|key| key.hash_with(hashing)).collect()
+                hashes.extend(bytes.as_chunks::<8>().0.iter().map(|key| key.hash_with(hashing)));
             }
-            Self::Bytes(0) => vec![b"".hash_with(hashing); end - start],
+            Self::Bytes(0) => hashes.resize(end - start, b"".hash_with(hashing)),
             Self::Bytes(size) => {
                 let trimmed = |key: &[u8]| {
                     let length = key.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
                     hashing.hash(&key[..length])
                 };
-                bytes.chunks_exact(size).map(trimmed).collect()
+                hashes.extend(bytes.chunks_exact(size).map(trimmed));
             }
-        }))
+        });
+        Ok(())
     }
 }
 

@@ -5,6 +5,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
+use crate::admission::Admission;
 use crate::answers;
 use crate::column::{self, Column};
 use crate::error::{raised, unsupported};
@@ -159,6 +160,30 @@ impl Counter {
         Ok(self.0.look(py, |filter| counting(filter).reaches_hash(hash, threshold, now)))
     }
 
+    /// Records sightings if the key counts at most limit with them, and nothing otherwise: in one step, so that
+    /// never more than the limit pass in a window.
+    ///
+    /// >>> import lately
+    /// >>> hits = lately.Counter(within="24h")
+    /// >>> if hits.admit("ad 3, user 7", limit=5):
+    /// ...     print("shown")
+    /// shown
+    #[pyo3(signature = (key, limit, times = 1, now = None))]
+    fn admit(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        limit: u64,
+        times: u64,
+        now: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Admission> {
+        let hash = self.hash(key)?;
+        let now = self.0.moment(now)?;
+        let admit =
+            |filter: &mut dyn Filter| as_counting(filter).admit_hash(hash, times, limit, now);
+        self.0.change(py, now, admit).map(Admission)
+    }
+
     /// Takes back sightings of a key that was seen so often, and says how often it still counts. Only in a
     /// counter that was made with removing=True.
     #[pyo3(signature = (key, times = 1))]
@@ -201,6 +226,13 @@ impl Counter {
     /// Forgets everything.
     fn clear(&self, py: Python<'_>) -> PyResult<()> {
         self.0.clear(py)
+    }
+
+    /// Gives back memory of sightings that have left a window by time, for times in which nothing comes: a
+    /// little at each call. True if nothing is left to do.
+    #[pyo3(signature = (now = None))]
+    fn expire(&self, py: Python<'_>, now: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
+        self.0.expire(py, now)
     }
 
     /// What it was built by: structure, bytes, promise.

@@ -150,6 +150,13 @@ impl Held {
         outcome.map_err(raised)
     }
 
+    /// Gives back some memory of what has left; whether nothing is left to do.
+    pub fn expire(&self, py: Python<'_>, now: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
+        const STEPS: usize = 16;
+        let now = self.moment(now)?;
+        self.change(py, now, |filter| filter.expire(now, STEPS))
+    }
+
     /// Refuses a moment that is not believed.
     pub fn believe(&self, py: Python<'_>, latest: Option<Time>) -> PyResult<()> {
         latest.map_or(Ok(()), |latest| self.change(py, latest, |_| ()))

@@ -5,16 +5,19 @@
 //! millions without an object for each ([`column`]). The interpreter goes on meanwhile: whatever takes
 //! long runs without its lock, and a process that forks waits for it ([`fork`]).
 
+mod admission;
 mod answers;
 mod arrow;
 mod column;
 mod counter;
 mod error;
+mod ever;
 mod fork;
 mod held;
 mod key;
 mod moment;
 mod opened;
+mod part;
 mod plan;
 mod window;
 mod wish;
@@ -26,12 +29,14 @@ use pyo3::prelude::*;
 fn _lately(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<window::Window>()?;
-    module.add_class::<window::Ever>()?;
+    module.add_class::<ever::Ever>()?;
     module.add_class::<counter::Counter>()?;
+    module.add_class::<admission::Admission>()?;
     module.add_class::<plan::Plan>()?;
     module.add_class::<plan::Plans>()?;
     module.add_function(wrap_pyfunction!(opened::open, module)?)?;
     module.add_function(wrap_pyfunction!(plan::plan, module)?)?;
+    module.add_function(wrap_pyfunction!(part::part, module)?)?;
     error::add_to(module)?;
     fork::register(module)
 }

@@ -118,6 +118,15 @@ pub fn span(span: &Bound<'_, PyAny>) -> PyResult<Span> {
     }
 }
 
+/// So much time, as Python has it.
+pub fn delta(py: Python<'_>, millis: u64) -> PyResult<Bound<'_, PyDelta>> {
+    const DAY: u64 = 86_400_000;
+    // The longest that Python has.
+    let days = i32::try_from(millis / DAY).unwrap_or(i32::MAX).min(999_999_999);
+    let rest = (millis % DAY) as i32;
+    PyDelta::new(py, days, rest / 1000, rest % 1000 * 1000, false)
+}
+
 fn out_of_range(found: &str) -> PyErr {
     let words = "a moment is seconds (float) or milliseconds (int) since 1970, from 0 to 2**53 ms";
     PyValueError::new_err(format!("{words}, not {found}"))

@@ -4,14 +4,15 @@ use lately::Time;
 use lately::raw::{Age, Filter};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDelta, PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::answers;
 use crate::column::{self, Column};
 use crate::error::unsupported;
+use crate::ever::Ever;
 use crate::held::Held;
 use crate::key;
-use crate::moment::When;
+use crate::moment::{self, When};
 use crate::plan::Plan;
 use crate::wish::{Windows, Wish};
 
@@ -26,28 +27,6 @@ use crate::wish::{Windows, Wish};
 #[pyclass(frozen, subclass, module = "lately")]
 pub struct Window(Held);
 
-/// Remembers every key, however many come: a window without end.
-///
-/// >>> import lately
-/// >>> seen = lately.Ever(removing=True)
-/// >>> seen.add("order 5"), seen.forget("order 5"), "order 5" in seen
-/// (True, True, False)
-#[pyclass(frozen, extends = Window, module = "lately")]
-pub struct Ever;
-
-#[pymethods]
-impl Ever {
-    #[new]
-    #[pyo3(
-        signature = (**wishes),
-        text_signature = "(*, error=0.001, memory=None, expected=None, alphabet=None, removing=False, \
-                          structure=None, seed=None, keyed=None)"
-    )]
-    fn new(wishes: Option<&Bound<'_, PyDict>>) -> PyResult<PyClassInitializer<Self>> {
-        Ok(Window::wished(wishes, Windows::Ever)?.ever())
-    }
-}
-
 /// What is done with every key of a batch.
 #[derive(Clone, Copy)]
 enum Deed {
@@ -57,7 +36,8 @@ enum Deed {
 }
 
 impl Window {
-    fn wished(wishes: Option<&Bound<'_, PyDict>>, windows: Windows) -> PyResult<Self> {
+    /// As keywords say it.
+    pub fn wished(wishes: Option<&Bound<'_, PyDict>>, windows: Windows) -> PyResult<Self> {
         let wish = Wish::of(wishes, windows)?;
         if wish.goal.counting {
             return Err(PyTypeError::new_err("what counts is a Counter"));
@@ -66,7 +46,7 @@ impl Window {
     }
 
     /// As one without end.
-    fn ever(self) -> PyClassInitializer<Ever> {
+    pub fn ever(self) -> PyClassInitializer<Ever> {
         PyClassInitializer::from(self).add_subclass(Ever)
     }
 
@@ -117,6 +97,25 @@ impl Window {
     fn hash(&self, key: &Bound<'_, PyAny>) -> PyResult<u64> {
         key::hash(key, &self.0.hashing)
     }
+
+    #[cold]
+    fn add_until(
+        &self,
+        py: Python<'_>,
+        hash: u64,
+        now: Time,
+        until: &Bound<'_, PyAny>,
+    ) -> PyResult<bool> {
+        let until = moment::of(until)?;
+        let new = self.0.change(py, now, |filter| {
+            filter.as_deadlines().map(|filter| filter.insert_until_hash(hash, now, until))
+        })?;
+        new.ok_or_else(|| {
+            unsupported(
+                "this filter cannot forget a key at a moment of its own; a Window(within=...) can",
+            )
+        })
+    }
 }
 
 /// An exception if a key is missing.
@@ -150,15 +149,22 @@ impl Window {
     /// >>> seen = lately.Window(within="1m")
     /// >>> seen.add("a", now=0.0), seen.add("a", now=59.0), seen.add("a", now=200.0)
     /// (True, False, True)
-    #[pyo3(signature = (key, now = None))]
+    ///
+    /// With until, a moment too, the key is forgotten then if its window is not over before; of two of one
+    /// key the later holds.
+    #[pyo3(signature = (key, now = None, until = None))]
     fn add(
         &self,
         py: Python<'_>,
         key: &Bound<'_, PyAny>,
         now: Option<&Bound<'_, PyAny>>,
+        until: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
         let hash = self.hash(key)?;
         let now = self.0.moment(now)?;
+        if let Some(until) = until {
+            return self.add_until(py, hash, now, until);
+        }
         self.0.change(py, now, |filter| filter.insert_hash(hash, now))
     }
 
@@ -270,8 +276,8 @@ impl Window {
             None => return Ok(None),
             Some(Age::Items(age)) => PyTuple::new(py, [*age.start(), *age.end()])?,
             Some(Age::Time(age)) => {
-                let ends =
-                    [age.start().millis(), age.end().millis()].map(|millis| delta(py, millis));
+                let ends = [age.start().millis(), age.end().millis()]
+                    .map(|millis| moment::delta(py, millis));
                 let [least, most] = ends;
                 PyTuple::new(py, [least?, most?])?
             }
@@ -296,9 +302,7 @@ impl Window {
     /// little at each call. True if nothing is left to do.
     #[pyo3(signature = (now = None))]
     fn expire(&self, py: Python<'_>, now: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
-        const STEPS: usize = 16;
-        let now = self.0.moment(now)?;
-        self.0.change(py, now, |filter| filter.expire(now, STEPS))
+        self.0.expire(py, now)
     }
 
     /// Sets the latest moment back to now if it is later: the remedy for a moment that was wrong.
@@ -363,14 +367,6 @@ impl Window {
         let name = itself.get_type().name()?.to_string();
         Ok(itself.get().0.describe(itself.py(), &name))
     }
-}
-
-fn delta(py: Python<'_>, millis: u64) -> PyResult<Bound<'_, PyDelta>> {
-    const DAY: u64 = 86_400_000;
-    // The longest that Python has.
-    let days = i32::try_from(millis / DAY).unwrap_or(i32::MAX).min(999_999_999);
-    let rest = (millis % DAY) as i32;
-    PyDelta::new(py, days, rest / 1000, rest % 1000 * 1000, false)
 }
 
 /// The type for a window.

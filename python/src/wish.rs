@@ -97,6 +97,11 @@ impl Wish {
         Ok(wish)
     }
 
+    /// Whether keys are to be hashed by a secret.
+    pub fn is_keyed(&self) -> bool {
+        self.secret.is_some()
+    }
+
     /// The filter.
     pub fn build(&self) -> PyResult<Untyped> {
         let mut builder = Builder::<Untyped>::from(self.goal);

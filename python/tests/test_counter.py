@@ -3,6 +3,7 @@
 import collections
 import copy
 import pickle
+from datetime import timedelta
 
 import numpy as np
 import pytest
@@ -104,3 +105,44 @@ def test_snapshots_and_copies():
     assert pickle.loads(pickle.dumps(exact))["a"] == 1
     with pytest.raises(lately.UnsupportedError):
         lately.Counter.open(bytes(lately.Window(last=10)))
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 30), st.integers(1, 3)), max_size=60), st.integers(0, 5))
+def test_never_more_than_the_limit_pass_in_a_window(events, limit):
+    counter, passed, now = lately.Counter(within=0.1, error=1e-9), collections.defaultdict(list), 0
+    for key, after, times in events:
+        now += after
+        inside = sum(count for moment, count in passed[key] if now - moment <= 100)
+        admission = counter.admit(key, limit=limit, times=times, now=now)
+        assert bool(admission) == admission.allowed
+        if admission:
+            assert inside + times <= limit, "more than the limit passed"
+            passed[key].append((now, times))
+            assert admission.wait is None and admission.left == limit - admission.count
+        else:
+            assert admission.count == counter.count(key, now=now)
+            assert (admission.wait is None) == (times > limit), "how long to wait is told where that helps"
+        assert inside <= admission.count
+
+
+def test_whoever_waits_as_told_may_pass():
+    counter = lately.Counter(within="1m", error=1e-9)
+    assert counter.admit("a", limit=1, now=0.0)
+    denied = counter.admit("a", 1, now=10.0)
+    assert not denied and denied.left == 0 and "allowed=False" in repr(denied)
+    assert denied.wait >= timedelta(seconds=50)
+    assert counter.admit("a", 1, now=10.0 + denied.wait.total_seconds())
+    last = lately.Counter(last=1000, structure="window-counts", error=1e-9)
+    assert last.admit("a", limit=1)
+    assert isinstance(last.admit("a", limit=1).wait, int)
+    with pytest.raises(TypeError):
+        counter.admit("a")
+
+
+def test_memory_comes_back_when_nothing_comes():
+    counter = lately.Counter(within="1m")
+    counter.add_all(np.arange(50_000), now=0.0)
+    full = counter.nbytes
+    while not counter.expire(now=1000.0):
+        pass
+    assert counter.nbytes < full / 10 and counter.count(7, now=1000.0) == 0

@@ -49,6 +49,8 @@ def test_any_key_and_any_moment(make, key, now):
     seen = make()
     attempt(lambda: seen.add(key))
     attempt(lambda: seen.add(key, now=now))
+    attempt(lambda: seen.add("a", until=now))
+    attempt(lambda: seen.add(key, now, now))
     attempt(lambda: key in seen)
     attempt(lambda: seen.age(key, now))
     attempt(lambda: seen.forget(key))
@@ -67,6 +69,9 @@ def test_any_count(key, number):
     attempt(lambda: counter.add(key, times=2**63 - 1))
     attempt(lambda: counter.add(key, times=2**63 - 1))
     attempt(lambda: counter.reaches(key, number))
+    attempt(lambda: counter.admit(key, number))
+    attempt(lambda: counter.admit("a", 2**64 - 1, number))
+    attempt(lambda: counter.expire(number))
     attempt(lambda: counter.take_back(key, number))
     attempt(lambda: counter.merge(key))
     attempt(lambda: counter[key])
@@ -100,6 +105,88 @@ def test_wishes_that_are_refused(wishes):
     with pytest.raises(REFUSED) as refusal:
         lately.Window(**wishes)
     assert str(refusal.value)
+
+
+# Arrays of any type, shape and order of bytes, with steps, backwards, read-only, of no length.
+DTYPES = ["?", "i1", "<i2", ">i4", "<i8", ">u8", "u1", "<f4", "<f8", "c16", "S0", "S3", "U2", "V3", "O", "M8[ns]", "m8[s]"]
+
+
+@st.composite
+def arrays(draw):
+    dtype = np.dtype(draw(st.sampled_from(DTYPES)))
+    values = draw(st.lists(st.integers(0, 255), max_size=40))
+    data = np.frombuffer(bytes(values * 16)[: len(values) * max(dtype.itemsize, 1)], np.uint8)
+    if dtype == object:
+        column = np.array([draw(ANYTHING) for _ in values[:3]] + [None], dtype=object)[:-1]
+    elif dtype.itemsize == 0:
+        column = np.zeros(len(values), dtype)
+    else:
+        column = data.view(dtype) if dtype.itemsize else data
+    step = draw(st.sampled_from([1, 2, 3, -1, -2]))
+    column = column[::step]
+    shape = draw(st.sampled_from(["flat", "matrix", "column of a matrix", "field", "masked", "point"]))
+    if shape == "matrix":
+        return column.reshape(-1, 1)
+    if shape == "column of a matrix":
+        return np.stack([column, column], axis=1)[:, 1]
+    if shape == "field":
+        wide = np.zeros(len(column), [("pad", "u1"), ("value", column.dtype)])
+        wide["value"] = column
+        return wide["value"]
+    if shape == "masked":
+        return np.ma.masked_array(column, mask=np.arange(len(column)) % 2 == 0)
+    return column if shape == "flat" or not len(column) else column[:1].reshape(())
+
+
+@given(keys=arrays(), moments=arrays())
+def test_any_array(keys, moments):
+    seen, counter = lately.Window(within="1h", max_ahead="1000000d"), lately.Counter()
+    alone = attempt(lambda: lately.Ever(error=1e-9).add_all(keys, nulls="seen"))
+    if isinstance(alone, np.ndarray):
+        assert alone.dtype == bool and alone.shape == keys.shape
+        # As one after the other, and as a copy without steps.
+        again = lately.Ever(error=1e-9)
+        assert alone.tolist() == [key is not None and again.add(key) for key in keys.tolist()]
+    attempt(lambda: seen.add_all(keys, now=moments))
+    attempt(lambda: seen.contains_all(keys, now=moments, nulls="new"))
+    attempt(lambda: counter.add_all(keys, nulls="skip"))
+
+
+ARROW = [pa.null(), pa.bool_(), pa.int8(), pa.uint64(), pa.float32(), pa.string(), pa.large_string(), pa.string_view(),
+         pa.binary(), pa.binary(3), pa.binary_view(), pa.date32(), pa.timestamp("ns"), pa.timestamp("s", "UTC"),
+         pa.decimal128(5, 2), pa.list_(pa.int8()), pa.dictionary(pa.int8(), pa.string()), pa.struct([("a", pa.int8())])]
+
+
+@given(st.sampled_from(ARROW), st.integers(0, 30), st.integers(0, 10), st.booleans())
+def test_any_column_of_arrow(kind, length, offset, chunked):
+    column = pa.nulls(length + offset, kind)[offset:]
+    column = pa.chunked_array([column, column[:0], column]) if chunked else column
+    seen = lately.Window(within="1h")
+    answers = attempt(lambda: seen.add_all(column, nulls="seen"))
+    if isinstance(answers, pa.Array):
+        assert answers.to_pylist() == [False] * len(column)
+    attempt(lambda: seen.add_all(["a"] * len(column), now=column))
+    if len(column):
+        with pytest.raises(REFUSED):
+            seen.add_all(column)
+
+
+@pytest.mark.parametrize("key", ["\ud800", ("a", "\udfff"), ["\ud800"], np.array(["\ud800"])], ids=repr)
+def test_halves_of_characters_are_refused(key):
+    seen = lately.Ever()
+    with pytest.raises(UnicodeEncodeError):
+        seen.add_all(key) if isinstance(key, (list, np.ndarray)) else seen.add(key)
+    assert seen.error_now == 0
+
+
+def test_huge_keys_are_keys():
+    seen = lately.Ever()
+    huge = "x" * (1 << 26)
+    assert seen.add(huge) and huge in seen and not seen.add(huge.encode())
+    assert seen.add(2**128 - 1) and seen.add(-(2**127))
+    for beyond in (2**128, -(2**127) - 1, 10**400):
+        with pytest.raises(ValueError, match="give a larger one as text"):
+            seen.add(beyond)
 
 
 @given(st.binary(max_size=200))

@@ -182,3 +182,26 @@ def test_plans_are_a_table():
         lately.plan(last=1000, memory=3)
 
 
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 40), st.integers(0, 300)), max_size=40))
+def test_a_key_may_leave_at_a_moment_of_its_own(events):
+    seen, until, now = lately.Window(within=0.1, slack=0.05, error=1e-9), {}, 0
+    for key, after, life in events:
+        now += after
+        deadline = min(now + life, now + 100)
+        if until.get(key, -1000) >= now:
+            assert not seen.add(key, now=now, until=now + life), "forgotten before its moment"
+        elif until.get(key, -1000) + 51 < now:
+            assert seen.add(key, now=now, until=now + life), "remembered for longer than the slack"
+        else:
+            seen.add(key, now=now, until=now + life)
+        until[key] = max(until.get(key, -1000), deadline)
+
+
+def test_only_windows_by_time_have_moments_of_their_own():
+    for seen in (lately.Window(last=10), lately.Ever()):
+        with pytest.raises(lately.UnsupportedError, match="within"):
+            seen.add("a", until=5.0)
+        assert "a" not in seen
+    with pytest.raises(TypeError):
+        lately.Window(within="1h").add("a", now=0.0, until="soon")

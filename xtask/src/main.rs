@@ -11,6 +11,7 @@ mod packages;
 mod portable;
 mod public;
 mod python;
+mod spark;
 mod steps;
 mod tidy;
 mod venv;
@@ -46,6 +47,8 @@ Usage: cargo xtask CHORE
   module        the tests of the module on Redis and Valkey only
   python        the tests of the package for Python only, on a wheel of it
   python-race   that package beside other packages and sets, speed and memory; measures likewise
+  spark         the tests of that package on Spark, which needs Java; `full` with a million events, ten
+                kills, and state and time beside Spark's own, which takes a quarter of an hour
   redis         a server with the module, and redis-cli on it until that is left (`valkey` likewise)
   race          the module beside SET EX NX in the same server; measures, so keep the machine quiet
                 (REDISBLOOM=FILE brings that module in, here and below)
@@ -84,6 +87,8 @@ fn run() -> Result<()> {
         ["module"] => Engines::prepare(Build::Checked)?.test(),
         ["python"] => python::test(),
         ["python-race"] => python::race(),
+        ["spark"] => spark::test(),
+        ["spark", "full"] => spark::full(),
         ["race"] => Engines::prepare(Build::Release)?.race(),
         ["instructions"] => Engines::prepare(Build::Release)?.instructions(),
         ["clicks"] => clicks::write(),

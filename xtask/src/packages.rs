@@ -27,6 +27,12 @@ pub const FOR_SERVERS: &[Package] = &[
 /// What the tests of the package for Python need: the environment that it is installed in.
 pub const FOR_PYTHON: &[Package] = &[Package { name: "python3-venv", is_there: has_venv }];
 
+/// What the tests on Spark need beside that: it runs on Java.
+pub const FOR_SPARK: &[Package] = &[
+    Package { name: "python3-venv", is_there: has_venv },
+    Package { name: "openjdk-17-jre-headless", is_there: || program("java").is_some() },
+];
+
 /// What a bare root is made with.
 pub const FOR_BARE_ROOTS: &[Package] =
     &[Package { name: "debootstrap", is_there: || program("debootstrap").is_some() }];

@@ -34,7 +34,7 @@ pub fn race() -> Result<()> {
 }
 
 /// An environment with what a file requires, and the package, built by a profile of cargo.
-fn installed(requirements: &str, name: &str, profile: &str) -> Result<PathBuf> {
+pub fn installed(requirements: &str, name: &str, profile: &str) -> Result<PathBuf> {
     packages::require(packages::FOR_PYTHON)?;
     let environment = venv::with(name, requirements)?;
     let wheel = wheel(&environment, profile)?;
