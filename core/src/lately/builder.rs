@@ -41,7 +41,7 @@ pub trait Door: Sized {
 pub struct Builder<D: Door> {
     pub(super) goal: Goal,
     pub(super) hashing: Hashing,
-    structure: Option<String>,
+    pub(super) structure: Option<String>,
     time: D::Time,
     /// Parts of a filter that threads share.
     pub(super) parts: Option<u32>,
