@@ -106,6 +106,37 @@ fn windows_by_count() {
     }
 }
 
+/// The most frequent of a span are right whatever left it: those of the last second were rare before.
+#[test]
+fn the_most_frequent_of_a_span() {
+    // In every second other keys come often; the last ones of all came in its first half only.
+    let keys = |second: u64| (0..400_u64).map(move |at| second * 100 + (at * at) % 40 % 17);
+    let input: String = (0..50_u64)
+        .flat_map(|second| keys(second).enumerate().map(move |(at, key)| (second, at, key)))
+        .map(|(second, at, key)| {
+            let time = 1_600_000_000_000 + 1_000 * second + at as u64;
+            format!("{{\"k\":{key},\"t\":{time}}}\n")
+        })
+        .collect();
+    let mut truth: Vec<(u64, u64)> = Vec::new();
+    for key in keys(49) {
+        match truth.iter_mut().find(|(counted, _)| *counted == key) {
+            Some((_, count)) => *count += 1,
+            None => truth.push((key, 1)),
+        }
+    }
+    truth.sort_by_key(|&(key, count)| (std::cmp::Reverse(count), key.to_string()));
+    let flags = ["count", "--within", "500ms", "-k", "k", "--time-key", "t", "--error", "1e-9"];
+    for top in [1, 3, 5] {
+        let most = top.to_string();
+        let top_flags = [&flags[..], &["--top", &most]].concat();
+        let text = lately(&top_flags, input.as_bytes()).text();
+        let expected: String =
+            truth[..top].iter().map(|(key, count)| format!("{count}\t{key}\n")).collect();
+        assert_eq!(text, expected);
+    }
+}
+
 /// By the clock of the events, some of them late: those are taken to happen with the latest.
 #[test]
 fn windows_by_time() {

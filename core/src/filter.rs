@@ -152,6 +152,18 @@ pub trait Counting {
         Admission { allowed, count, surely: before, left, wait: None }
     }
 
+    /// Tells the groups in which the sightings of a key will leave the window, if nothing more comes: in
+    /// any order, their sum is the count. `false` if the structure does not know when they leave.
+    fn groups_hash(&self, hash: u64, now: Time, each: &mut dyn FnMut(Group)) -> bool {
+        let _ = (hash, now, each);
+        false
+    }
+
+    /// The moment of a look on the clock that [`groups_hash`](Self::groups_hash) speaks of.
+    fn group_clock(&self, now: Time) -> u64 {
+        now.millis()
+    }
+
     /// Takes back `times` sightings and says how often the key still counts. The caller must only
     /// take back what was recorded: sightings of a key that merely collides would be another's.
     fn take_back_hash(&mut self, hash: u64, times: u64, now: Time) -> Result<u64, Error> {
@@ -218,6 +230,16 @@ pub struct Admission {
     /// How long until what was denied may pass, if nothing else does: exact to a generation. `None` if it
     /// passed, if it never can, and where the structure does not know.
     pub wait: Option<Wait>,
+}
+
+/// Sightings of a key that leave a window together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Group {
+    /// The first moment at which they are no longer counted, by
+    /// [`Counting::group_clock`]; the last there is if they never leave.
+    pub leaves: u64,
+    /// How many there are.
+    pub count: u64,
 }
 
 /// How long until a sighting has left the window.

@@ -26,7 +26,7 @@ fn goal(window: u64, rate: f64, distinct: Option<u64>) -> Goal {
 }
 
 fn elastic(goal: &Goal) -> Box<dyn Filter> {
-    let row = lately::catalog::row_named("elastic").unwrap();
+    let row = lately::catalog::CATALOG.row_named("elastic").unwrap();
     goal.plan_with(row).unwrap().blueprint.build(Seed(1)).unwrap()
 }
 

@@ -4,9 +4,10 @@
 use lately::raw::Age;
 use lately::{Admission, Time, Window};
 
-use crate::engine::{Answers, Refusal};
+use crate::engine::{Answers, Heap, Refusal};
 use crate::metrics;
 use crate::object::Stored;
+use crate::top::{TOP_FORGETS_NOTHING, TOP_MERGES_NOTHING};
 
 impl Stored {
     /// Whether the filter answers how often.
@@ -31,16 +32,18 @@ impl Stored {
     pub fn add_counts(&mut self, items: &[(&[u8], u64)], now: Time) -> Result<Vec<u64>, Refusal> {
         let hashing = self.hashing;
         let (mut inserted, mut new) = (0_u64, 0);
-        let counts = self.change(|filter| {
-            let counting = filter.as_counting().ok_or(DOES_NOT_COUNT)?;
-            let add = |&(item, times): &(&[u8], u64)| {
-                let count = counting.add_hash(hashing.hash(item), times, now);
-                inserted = inserted.saturating_add(times);
-                new += u64::from(count == times && times > 0);
-                count
-            };
-            Ok::<_, Refusal>(items.iter().map(add).collect())
-        })?;
+        let mut counts = Vec::with_capacity(items.len());
+        for &(item, times) in items {
+            let hash = hashing.hash(item);
+            let before = Heap::now();
+            let counting = self.filter.as_counting().ok_or(DOES_NOT_COUNT)?;
+            let count = counting.add_hash(hash, times, now);
+            self.note(hash, item, Some(count), now);
+            self.settle(before);
+            inserted = inserted.saturating_add(times);
+            new += u64::from(count == times && times > 0);
+            counts.push(count);
+        }
         self.count(inserted, new);
         Ok(counts)
     }
@@ -59,6 +62,11 @@ impl Stored {
             Ok::<_, Refusal>(counting.admit_hash(hash, times, limit, now))
         })?;
         if admission.allowed {
+            if self.top.is_some() {
+                let before = Heap::now();
+                self.note(hash, item, Some(admission.count), now);
+                self.settle(before);
+            }
             self.count(times, u64::from(admission.count == times));
         } else {
             metrics::ASKED.add_alone(1);
@@ -84,6 +92,7 @@ impl Stored {
     /// Whether another filter can be merged into this one: both count, are built alike and hash
     /// alike.
     pub fn check_mergeable(&self, other: &Stored) -> Result<(), Refusal> {
+        self.refuse_if_top(TOP_MERGES_NOTHING)?;
         if self.hashing != other.hashing {
             return Err(Refusal::new("these filters hash differently; reserve them with one SEED"));
         }
@@ -109,6 +118,7 @@ impl Stored {
         items: impl ExactSizeIterator<Item = &'i [u8]>,
         now: Time,
     ) -> Result<Answers, Refusal> {
+        self.refuse_if_top(TOP_FORGETS_NOTHING)?;
         let hashing = self.hashing;
         self.change(|filter| {
             if filter.as_removing().is_none() {
@@ -178,12 +188,15 @@ impl Stored {
     /// Gives back memory of what has left a window by time, in at most so many small steps; `true` if
     /// nothing is left to do.
     pub fn expire(&mut self, now: Time, steps: usize) -> bool {
-        self.change(|filter| filter.expire(now, steps))
+        let done = self.change(|filter| filter.expire(now, steps));
+        self.expire_top(now);
+        done
     }
 
     /// Sets the clock of a window by time back, if it is later.
     pub fn turn_back(&mut self, moment: Time) {
         self.change(|filter| filter.turn_back(moment));
+        self.look_at_top_again(moment);
     }
 }
 

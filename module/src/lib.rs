@@ -7,6 +7,7 @@
 //! | `wish`, `args` | words of commands become values |
 //! | `object`, `tally` | the stored value: any structure of the catalog, and what is known besides |
 //! | `abilities` | what only some structures can do |
+//! | `top` | which items came most often |
 //! | `keeper` | windows by time give memory back while nobody uses them |
 //! | `horizon` | which moments of clients are believed |
 //! | `persist`, `dump`, `replicate` | what leaves the server, and why |
@@ -28,6 +29,7 @@ mod ours;
 mod persist;
 mod replicate;
 mod tally;
+mod top;
 mod wish;
 
 engine::export!(ours::Ours);

@@ -1,5 +1,6 @@
 //! The stored value: any structure of the catalog behind one trait object.
 
+use lately::queries::TopKeys;
 use lately::raw::{Filter, codec};
 use lately::{Hashing, Seed, Time, Window};
 
@@ -7,6 +8,7 @@ use crate::dump::Dump;
 use crate::engine::{Ahead, Answers, Guessable, Heap, Origin, Refusal};
 use crate::ours::Call;
 pub use crate::tally::{Bloom, Tally};
+use crate::top;
 use crate::wish::{Wish, WishedHashing};
 use crate::{config, metrics};
 
@@ -43,13 +45,15 @@ impl Value {
 pub struct Stored {
     /// How keys become hashes.
     pub hashing: Hashing,
-    /// The structure; changed by this file and by [`change`](Self::change), so that its bytes stay
-    /// accounted for.
-    filter: Guessable,
+    /// The structure; changed by this file, by [`change`](Self::change) and by `top`, so that its bytes
+    /// stay accounted for.
+    pub(super) filter: Guessable,
     /// What has happened to it.
     pub tally: Tally,
     /// What a filter made by `BF.RESERVE` was told.
     pub bloom: Option<Bloom>,
+    /// Its items that came most often, if it was reserved to tell them.
+    pub(super) top: Option<Box<TopKeys>>,
     /// A dump under way.
     dump: Option<Box<Dump>>,
     /// Bytes that the allocator gave beyond what the structure asked for.
@@ -109,6 +113,7 @@ impl Stored {
         };
         let mut stored = Self::new(filter, hashing, before.rounding_since());
         stored.bloom = exact.bloom;
+        stored.top = top::wished(&stored, exact.top)?;
         Ok((stored, exact))
     }
 
@@ -132,6 +137,7 @@ impl Stored {
         let mut copy = Self::new(filter, self.hashing, before.rounding_since());
         copy.tally = self.tally;
         copy.bloom = self.bloom;
+        copy.top.clone_from(&self.top);
         copy.clock_of = self.clock_of;
         Ok(copy)
     }
@@ -145,6 +151,9 @@ impl Stored {
         now: Time,
         repeat: Repeat,
     ) -> Answers {
+        if self.top.is_some() {
+            return self.insert_and_note(items, now, repeat);
+        }
         let hashing = self.hashing;
         self.insert_hashes(items.map(|item| hashing.hash(item)), ahead, now, repeat)
     }
@@ -232,7 +241,8 @@ impl Stored {
 
     /// Bytes on the heap but for what is kept of a dump under way.
     pub fn filter_bytes(&self) -> usize {
-        let asked = size_of_val(&*self.filter) + self.filter.heap_bytes() as usize;
+        let asked =
+            size_of_val(&*self.filter) + self.filter.heap_bytes() as usize + self.top_bytes();
         asked.saturating_add_signed(self.rounding as isize)
     }
 
@@ -258,7 +268,7 @@ impl Stored {
         let is_timed = matches!(blueprint.promise().window, Window::Within(_));
         metrics::FILTERS.add(1);
         metrics::TIMED_FILTERS.add(is_timed.into());
-        let (tally, bloom, dump) = (Tally::default(), None, None);
+        let (tally, bloom, top, dump) = (Tally::default(), None, None, None);
         let filter = filter.into();
         let accounted = 0;
         let mut stored = Self {
@@ -266,6 +276,7 @@ impl Stored {
             filter,
             tally,
             bloom,
+            top,
             dump,
             rounding,
             accounted,
@@ -345,7 +356,7 @@ impl Stored {
 
     /// Accounts for memory that came or went since.
     #[inline(never)]
-    fn settle(&mut self, before: Heap) {
+    pub(super) fn settle(&mut self, before: Heap) {
         self.rounding += before.rounding_since();
         self.account();
     }

@@ -7,6 +7,7 @@ use std::fmt::Write;
 
 use lately::catalog::CATALOG;
 use lately::plan::{Goal, Limit, Plan};
+use lately::queries::TopKeys;
 use lately::raw::quantity;
 use lately::{ErrorRate, Hashing, Memory, Seed, Slack, Span, Window};
 
@@ -29,6 +30,8 @@ pub struct Wish {
     pub counting: bool,
     /// Whether single items are to be forgotten again.
     pub removing: bool,
+    /// How many of the items that came most often are to be told.
+    pub top: Option<usize>,
     /// The structure by name.
     pub structure: Option<&'static str>,
     /// How keys become hashes.
@@ -71,6 +74,7 @@ impl Wish {
                 b"CAPACITY" => once(&mut wish.capacity, quantity::items(value()?)?)?,
                 b"COUNTING" => wish.counting = true,
                 b"REMOVING" => wish.removing = true,
+                b"TOP" => once(&mut wish.top, top(value()?)?)?,
                 b"STRUCTURE" => once(&mut wish.structure, CATALOG.row_named(value()?)?.name)?,
                 b"BLOOM" => {
                     let (capacity, expansion) = (number(value()?)?, number(value()?)?);
@@ -98,6 +102,7 @@ impl Wish {
             self.capacity = self.capacity.or(other.capacity);
             self.counting |= other.counting;
             self.removing |= other.removing;
+            self.top = self.top.or(other.top);
             self.structure = self.structure.or(other.structure);
         }
         self.limit = self.limit.or(other.limit);
@@ -122,7 +127,8 @@ impl Wish {
     /// The plan to carry out: the best, or the one for the structure that was named.
     pub fn plan(&self) -> Result<Plan, Refusal> {
         let goal = self.goal()?;
-        Ok(match self.structure {
+        let telling = self.top.and_then(|_| TopKeys::structure(goal.window));
+        Ok(match self.structure.or(telling) {
             Some(name) => goal.plan_with(CATALOG.row_named(name)?)?,
             None => goal.best_plan()?,
         })
@@ -160,6 +166,9 @@ impl Wish {
         }
         if self.removing {
             say(format_args!("REMOVING"));
+        }
+        if let Some(top) = self.top {
+            say(format_args!("TOP {top}"));
         }
         if let Some(name) = self.structure {
             say(format_args!("STRUCTURE {name}"));
@@ -203,6 +212,15 @@ fn span(text: &str) -> Result<Span, Refusal> {
         Ok(millis) => Ok(Span::from_millis(millis)),
         Err(_) => Ok(text.parse::<Span>()?),
     }
+}
+
+/// How many items can be asked for: to sort out those that may come up takes a millisecond then.
+const MOST_TOP: usize = 1_000;
+
+fn top(text: &str) -> Result<usize, Refusal> {
+    let top = args::whole(text.as_bytes()).and_then(|top| usize::try_from(top).ok());
+    top.filter(|top| (1..=MOST_TOP).contains(top))
+        .ok_or_else(|| Refusal::new(format_args!("TOP is a whole number from 1 to {MOST_TOP}")))
 }
 
 fn seed(text: &str) -> Result<Hashing, Refusal> {
@@ -258,6 +276,7 @@ mod tests {
             "LAST 5 ERROR 0.5 SECRET 000102030405060708090a0b0c0d0eff",
             "LAST 5 ERROR 0.5 KEYED",
             "EVER ERROR 0.01 CAPACITY 100 BLOOM 100 2",
+            "WITHIN 1h ERROR 0.01 COUNTING TOP 10",
         ] {
             let wish = parse(words).unwrap();
             assert_eq!(parse(&wish.words()).unwrap(), wish, "{words}");
@@ -279,6 +298,8 @@ mod tests {
             "SECRET 00",
             "SECRET +0102030405060708090a0b0c0d0eff0",
             "KEYED SEED 5",
+            "LAST 5 COUNTING TOP 0",
+            "LAST 5 COUNTING TOP 1001",
             "hello",
         ] {
             assert!(parse(words).is_err(), "{words}");

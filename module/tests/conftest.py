@@ -16,6 +16,7 @@ WISHES = {
     "ever": "EVER ERROR 0.01",
     "ever-capacity": "EVER ERROR 0.001 CAPACITY 10000",
     "counting": "EVER ERROR 0.01 COUNTING CAPACITY 10000",
+    "counting-top": "WITHIN 60000 ERROR 0.01 COUNTING TOP 20",
 }
 
 

@@ -103,7 +103,10 @@ fn report(finished: bool) -> Result<()> {
         ["caught.txt", "missed.txt", "timeout.txt", "unviable.txt"].map(list);
     let count = |list: &str| list.lines().count();
     if !finished {
-        println!("stopped after {} minutes; what follows is what was tried", LONGEST.as_secs() / 60);
+        println!(
+            "stopped after {} minutes; what follows is what was tried",
+            LONGEST.as_secs() / 60
+        );
     }
     println!(
         "{} caught by tests, {} because they never ended, {} do not compile",

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use lately::queries::TopKeys;
 use lately::raw::quantity;
 use lately::{Seed, Window};
 
@@ -26,8 +27,8 @@ pub(crate) struct Count {
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = quantity::items)]
     pub(crate) top: Option<u64>,
 
-    /// Keep at most this many keys to print; with more, those that came least often are let go [default:
-    /// 1M, or some thousand where --top says how many are printed]
+    /// Keep at most this many keys to print where --top does not say how many; with more, those that came
+    /// least often are let go [default: 1M]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(value_parser = quantity::items)]
     #[arg(hide_short_help = true)]
@@ -68,17 +69,19 @@ pub(crate) struct Count {
 
 /// Room for keys if nobody says how many.
 const ROOM: u64 = 1_000_000;
-/// The least room where it is known how many are printed: then it takes no time to find them.
-const LITTLE_ROOM: u64 = 4_096;
 
 impl Count {
-    /// How many keys to keep. In a window others may come up when the first have left, so it takes more
-    /// than are printed.
-    pub(crate) fn room(&self, window: Window) -> u64 {
-        self.room.unwrap_or(match (self.top, self.above, window) {
-            (Some(top), None, Window::Ever) => top.saturating_mul(4).clamp(LITTLE_ROOM, u64::MAX),
-            _ => ROOM,
-        })
+    /// How many keys to keep where nobody says how many are printed.
+    pub(crate) fn room(&self) -> u64 {
+        self.room.unwrap_or(ROOM)
+    }
+
+    /// How many keys are printed at most, if that is known and few enough to hold no others than those. The
+    /// last n are counted to the record, by what does not know when each leaves: there it takes more keys.
+    pub(crate) fn first(&self, window: Window) -> Option<usize> {
+        let top = usize::try_from(self.top?).ok()?;
+        let is_last = matches!(window, Window::Last(_));
+        (!is_last && (1..=TopKeys::MOST).contains(&top)).then_some(top)
     }
 
     pub(crate) fn seed(&self) -> Seed {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use lately::{Hashing, Window};
+use lately::Hashing;
 
 use super::Ended;
 use crate::args::Count;
@@ -23,8 +23,11 @@ const AHEAD: usize = 16;
 pub(crate) fn run(request: &Count) -> anyhow::Result<Ended> {
     let goal = request.counted.goal()?;
     let recipe = request.reading.recipe(goal.window, Hashing::Fast(request.seed()), Keys::Kept);
-    let room = request.room(goal.window);
-    let mut tally = Tally::new(goal, request.seed(), room, request.above.unwrap_or(1))?;
+    let (room, at_least) = (request.room(), request.above.unwrap_or(1));
+    let mut tally = match request.first(goal.window) {
+        Some(most) => Tally::of_first(goal, request.seed(), most)?,
+        None => Tally::of_often(goal, request.seed(), room, at_least)?,
+    };
     let mut listing = Listing::new(&recipe, request.json);
     let mut counts = Counts::new();
     let files = request.reading.files();
@@ -51,11 +54,7 @@ pub(crate) fn run(request: &Count) -> anyhow::Result<Ended> {
     counts.late = tally.late();
 
     let most = usize::try_from(request.top.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
-    let found = match (request.above, goal.window) {
-        // What comes no more still counts, so that nothing else can have come up.
-        (None, Window::Ever) if request.top.is_some() => tally.top(most),
-        _ => tally.list(request.above)?,
-    };
+    let found = tally.list(at_least)?;
     for &(key, count) in found.iter().take(most) {
         listing.print(&[("count", count)], key)?;
     }
@@ -72,7 +71,7 @@ pub(crate) fn run(request: &Count) -> anyhow::Result<Ended> {
     }
     request.watching.tell(&unjudged)?;
     let floor = tally.floor();
-    if floor > request.above.unwrap_or(1) && found.len() < most {
+    if floor > at_least && found.len() < most {
         bail!(
             "there was room for {} keys only, so those that came less than {floor} times are not \
              all printed; ask for --above {floor}, or give more --room",

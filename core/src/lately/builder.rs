@@ -40,7 +40,7 @@ pub trait Door: Sized {
 pub struct Builder<D: Door> {
     pub(super) goal: Goal,
     pub(super) hashing: Hashing,
-    row: Option<&'static Row>,
+    pub(super) row: Option<&'static Row>,
     time: D::Time,
     /// Parts of a filter that threads share.
     pub(super) parts: Option<u32>,

@@ -29,6 +29,7 @@ mod serde;
 #[cfg(feature = "std")]
 mod shared;
 mod timed;
+mod top;
 mod untimed;
 
 pub use builder::{Builder, Door};

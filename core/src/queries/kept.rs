@@ -9,6 +9,10 @@
 //! a key that counts T at the end counted at least T when it last came, also in a window, where its
 //! sightings since then can only have left.
 //!
+//! In a window the floor comes down again: to half as soon as a quarter of the room is enough, step by step to
+//! where it began. What was not kept while it was high may still be in the window, so the lowest threshold
+//! that can be asked for follows one window later.
+//!
 //! In a window a key is listed only while its last sighting is inside, whatever its counters say. So
 //! that memory follows the window and not the history, keys wait in a queue and are looked at one
 //! window after they were put there: who has not come since is let go, who has is put at its end. A
@@ -26,8 +30,12 @@ use crate::window::Window;
 pub struct Kept {
     /// Keys kept at most.
     room: usize,
-    /// Every key of the window whose count was at least this when it last came is kept.
+    /// Every key whose count is at least this when it comes is kept.
     floor: u64,
+    /// The floor at the beginning, below which it never is.
+    lowest: u64,
+    /// Floors that were higher, and the moment at which each of them came down: the highest first.
+    higher: VecDeque<(u64, u64)>,
     clock: Clock,
     /// By hash: equal hashes are one key to the counter too.
     keys: Keys,
@@ -81,12 +89,13 @@ impl Kept {
     pub fn new(window: Window, room: usize, floor: u64) -> Self {
         let (room, floor) = (room.max(1), floor.max(1));
         let clock = Clock { window, now: 0 };
-        Self { room, floor, clock, keys: Keys::new(), queue: VecDeque::new() }
+        let (keys, queue, higher) = (Keys::new(), VecDeque::new(), VecDeque::new());
+        Self { room, floor, lowest: floor, higher, clock, keys, queue }
     }
 
-    /// The lowest threshold that can be asked for.
+    /// The lowest threshold that can be asked for: the highest floor of the window.
     pub fn floor(&self) -> u64 {
-        self.floor
+        self.higher.front().map_or(self.floor, |&(_, floor)| floor.max(self.floor))
     }
 
     /// How many keys take memory: those of the window that reached the floor, and some that left.
@@ -105,6 +114,21 @@ impl Kept {
         self.clock.now = self.clock.now.max(moment);
         while self.queue.front().is_some_and(|&(put, _)| self.clock.has_left(put)) {
             self.look_at_first();
+        }
+        while self.higher.front().is_some_and(|&(lowered, _)| self.clock.has_left(lowered)) {
+            self.higher.pop_front();
+        }
+        if self.floor > self.lowest && self.keys.len() <= self.room / 4 {
+            self.lower();
+        }
+    }
+
+    /// Halves the floor where there is room for more. Without end nothing leaves, and nothing is lowered.
+    #[cold]
+    fn lower(&mut self) {
+        if self.clock.window != Window::Ever {
+            self.higher.push_back((self.clock.now, self.floor));
+            self.floor = (self.floor / 2).max(self.lowest);
         }
     }
 
@@ -143,8 +167,8 @@ impl Kept {
         threshold: u64,
         counted: impl Fn(u64, &Heavy) -> u64,
     ) -> Result<Vec<(&[u8], u64)>, Error> {
-        if threshold < self.floor {
-            let floor = self.floor;
+        let floor = self.floor();
+        if threshold < floor {
             return Err(Error::Parameter {
                 name: "threshold",
                 found: format!(
@@ -209,6 +233,10 @@ impl Kept {
             let (_, &mut median, above) = counts.select_nth_unstable(middle);
             let above = above.iter().filter(|&&count| count > median).count();
             self.floor = median.saturating_add(1);
+            // The highest of the window is the first.
+            while self.higher.back().is_some_and(|&(_, before)| before <= self.floor) {
+                self.higher.pop_back();
+            }
             self.let_go(&counted, (self.room / 2).saturating_sub(above));
         }
         self.queue.retain(|(_, hash)| self.keys.contains_key(hash));
@@ -291,6 +319,32 @@ mod tests {
             // A pause longer than the window leaves nothing.
             kept.advance(20_000);
             assert!(kept.keys.is_empty() && kept.queue.is_empty());
+        }
+    }
+
+    /// A crowd of keys that come twice lifts the floor; a window after they left, keys that come once are
+    /// listed again, and until then nobody is told that they are.
+    #[test]
+    fn the_floor_comes_down_when_a_crowd_has_left() {
+        for window in [Window::Last(1_000), Window::Within(Span::from_millis(999))] {
+            let mut kept = Kept::new(window, 100, 1);
+            let mut seen = VecDeque::new();
+            let mut counts = Counts::new();
+            for moment in 1..=8_000_u64 {
+                let key = if moment < 2_000 { moment % 700 } else { 10_000 + moment % 20 };
+                seen.push_back(key);
+                counts.add(key, 1);
+                if seen.len() > 1_000 {
+                    assert!(counts.remove(seen.pop_front().unwrap(), 1));
+                }
+                let counted = |hash: u64, _: &Heavy| counts.count(hash);
+                kept.note((key, &key.to_le_bytes()), moment, counts.count(key), counted);
+                let floor = kept.floor();
+                let found = kept.at_least(floor, counted).unwrap();
+                let expected = counts.iter().filter(|&(_, count)| count >= floor).count();
+                assert_eq!(found.len(), expected, "{moment}: floor {floor}");
+            }
+            assert_eq!((kept.floor(), kept.higher.len()), (1, 0));
         }
     }
 

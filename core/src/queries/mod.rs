@@ -1,7 +1,7 @@
 //! What people do with counts: questions whose answers need keys, or several filters.
 //!
 //! A filter holds no keys. These hold some, or walk through those that they are given: an
-//! [`Aggregate`] over given keys, [`Iceberg`] queries (who came at least so often), joins between
+//! [`Aggregate`] over given keys, the [`Top`] of a window, [`Iceberg`] queries (who came at least so often), joins between
 //! sites ([`bloomjoin`]), and estimates of their size ([`bifocal`]). Each stands on a
 //! [`Counter`](crate::Counter), whatever its structure.
 
@@ -10,7 +10,11 @@ pub mod bifocal;
 pub mod bloomjoin;
 mod iceberg;
 mod kept;
+mod top;
+mod top_keys;
 
 pub use aggregate::Aggregate;
 pub use iceberg::Iceberg;
 pub use kept::{Heavy, Kept};
+pub use top::Top;
+pub use top_keys::TopKeys;

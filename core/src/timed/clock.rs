@@ -59,6 +59,18 @@ impl Ticks {
         ((regions * u128::from(now) + ahead) / (regions * tick)) as u64
     }
 
+    /// The moment in eighths of a tick: generations begin where one begins.
+    pub(super) fn eighth(self, now: u64) -> u64 {
+        let eighths = REGIONS as u128 * u128::from(now) / u128::from(self.tick);
+        eighths.min(u64::MAX.into()) as u64
+    }
+
+    /// The first of those eighths in which a region is in this generation, or the last there is.
+    pub(super) fn first_eighth(region: usize, generation: u64) -> u64 {
+        let eighths = generation.saturating_mul(REGIONS as u64);
+        eighths.saturating_sub((REGIONS - 1 - region) as u64)
+    }
+
     /// The first moment at which a region is in this generation, or the last there is.
     pub(super) fn begin(self, region: usize, generation: u64) -> u64 {
         let (regions, tick) = (REGIONS as u128, u128::from(self.tick));
@@ -87,6 +99,9 @@ mod tests {
                         let (begin, end) =
                             (ticks.begin(region, generation), ticks.begin(region, generation + 1));
                         assert!((begin..end).contains(&now), "{span} {generations} {region} {now}");
+                        let eighth = ticks.eighth(now);
+                        assert!(eighth >= Ticks::first_eighth(region, generation));
+                        assert!(eighth < Ticks::first_eighth(region, generation + 1));
                         let kept = ticks.generation(region, now + span) - generation;
                         assert!(kept <= ticks.ages().into());
                         let gone = ticks.generation(region, now + ticks.longest() + 1) - generation;

@@ -14,6 +14,7 @@ use crate::horizon;
 use crate::object::{Repeat, Stored};
 use crate::ours::{Call, Ours};
 use crate::replicate;
+use crate::top::TOP_WANTS_ITEMS;
 
 /// `LATELY.ADDHASHES key hashes [AT milliseconds] [NX]`
 pub struct AddHashes;
@@ -45,6 +46,7 @@ impl Command<Ours> for AddHashes {
             let mut key = call.key(1, Access::Write);
             let stored = key.value()?.ok_or(NO_KEY)?.filter()?;
             refuse_secrets(stored)?;
+            stored.refuse_if_top(TOP_WANTS_ITEMS)?;
             stored.check_growth(origin)?;
             let (time, sent) = replicate::moment(options.when, stored, origin)?;
             (stored.insert_hashes(hashes, None, time, options.repeat), sent)

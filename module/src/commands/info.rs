@@ -119,7 +119,7 @@ const SAMPLED: f64 = 1.2;
 /// The fields by name, and how each is told.
 type Field = (&'static str, fn(&Look<'_>) -> Reply);
 
-const FIELDS: [Field; 17] = [
+const FIELDS: [Field; 18] = [
     ("structure", |look| Reply::text(look.stored.filter().blueprint().structure())),
     ("promise", |look| Reply::text(look.kept_promise().to_string())),
     ("window", |look| {
@@ -147,6 +147,7 @@ const FIELDS: [Field; 17] = [
     ("inserted", |look| Reply::count(look.stored.tally.inserted)),
     ("new", |look| Reply::count(look.stored.tally.new)),
     ("counting", |look| Reply::Int(look.stored.is_counting().into())),
+    ("top", |look| look.stored.most_told().map_or(Reply::Null, |most| Reply::count(most as u64))),
     ("hashing", |look| {
         Reply::text(match look.stored.hashing {
             Hashing::Fast(_) => "fast",

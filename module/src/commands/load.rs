@@ -14,7 +14,7 @@ use crate::ours::{Call, Ours};
 /// `LATELY.DUMP key`
 pub struct Dump;
 
-/// `LATELY.LOAD key snapshot [REPLACE] [TALLY inserted new] [BLOOM capacity expansion]`
+/// `LATELY.LOAD key snapshot [REPLACE] [TALLY inserted new] [BLOOM capacity expansion] [TOP items]`
 pub struct Load;
 
 impl Command<Ours> for Dump {
@@ -49,6 +49,7 @@ impl Command<Ours> for Load {
             Arg::word(c"replace", c"REPLACE").maybe(),
             Arg::new(c"tally", Kind::Block(TALLY)).after(c"TALLY").maybe(),
             Arg::new(c"bloom", Kind::Block(BLOOM)).after(c"BLOOM").maybe(),
+            Arg::new(c"items", Kind::Bytes).after(c"TOP").maybe(),
         ],
     };
 
@@ -60,6 +61,7 @@ impl Command<Ours> for Load {
         let mut stored = Stored::open(without_note(call.word(2)))?;
         stored.tally = options.tally;
         stored.bloom = options.bloom;
+        stored.open_top(options.top)?;
         accept(call.origin(), &stored)?;
         call.key(1, Access::Write).put(Value::Filter(stored));
         call.replicate_verbatim();
@@ -92,14 +94,16 @@ const BLOOM: &[Arg] =
     &[Arg::new(c"capacity", Kind::Integer), Arg::new(c"expansion", Kind::Integer)];
 
 #[derive(Default)]
-struct Options {
+struct Options<'w> {
     replace: bool,
     tally: Tally,
     bloom: Option<Bloom>,
+    /// The items that came most often, as they were stored.
+    top: &'w [u8],
 }
 
-impl Options {
-    fn parse(words: &[&[u8]]) -> Result<Self, Refusal> {
+impl<'w> Options<'w> {
+    fn parse(words: &[&'w [u8]]) -> Result<Self, Refusal> {
         let mut options = Options::default();
         let mut words = words.iter();
         while let Some(word) = words.next() {
@@ -109,11 +113,19 @@ impl Options {
             };
             match word.to_ascii_uppercase().as_slice() {
                 b"REPLACE" => options.replace = true,
+                b"TOP" => {
+                    let items = words.next().ok_or_else(|| Refusal::new("TOP needs items"))?;
+                    options.top = items;
+                }
                 b"TALLY" => options.tally = Tally { inserted: number()?, new: number()? },
                 b"BLOOM" => {
                     options.bloom = Some(Bloom { capacity: number()?, expansion: number()? });
                 }
-                _ => return Err(Refusal::new("unknown option; there are REPLACE, TALLY, BLOOM")),
+                _ => {
+                    return Err(Refusal::new(
+                        "unknown option; there are REPLACE, TALLY, BLOOM, TOP",
+                    ));
+                }
             }
         }
         Ok(options)

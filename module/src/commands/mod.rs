@@ -17,6 +17,7 @@ mod moment;
 mod plan;
 mod reserve;
 mod seen;
+mod top;
 mod turn_back;
 mod until;
 
@@ -48,6 +49,8 @@ pub static LATELY: &[Entry<Ours>] = &[
     command::<Ours, count::IncrByAt>(),
     command::<Ours, limit::Limit>(),
     command::<Ours, limit::LimitAt>(),
+    command::<Ours, top::Top>(),
+    command::<Ours, top::TopAt>(),
     command::<Ours, info::Card>(),
     command::<Ours, info::Info>(),
     command::<Ours, expire::Expire>(),

@@ -19,7 +19,18 @@ impl Command<Ours> for Reserve {
         arity: -2,
         effect: Effect::WriteAll,
         keys: Keys::First,
-        args: &[Arg::key(), WINDOW, LIMIT, SLACK, COUNTING, REMOVING, CAPACITY, STRUCTURE, HASHING],
+        args: &[
+            Arg::key(),
+            WINDOW,
+            LIMIT,
+            SLACK,
+            COUNTING,
+            TOP,
+            REMOVING,
+            CAPACITY,
+            STRUCTURE,
+            HASHING,
+        ],
     };
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
@@ -121,6 +132,9 @@ pub const SLACK: Arg = Arg::new(c"slack", Kind::Integer).after(c"SLACK").maybe()
 
 /// How often, not only whether.
 pub const COUNTING: Arg = Arg::word(c"counting", c"COUNTING").maybe();
+
+/// Which items came most often.
+pub const TOP: Arg = Arg::new(c"k", Kind::Integer).after(c"TOP").maybe();
 
 /// Items that are forgotten again.
 pub const REMOVING: Arg = Arg::word(c"removing", c"REMOVING").maybe();

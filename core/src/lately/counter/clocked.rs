@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::filter::Admission;
 use crate::key::Key;
 use crate::untyped::Untyped;
+use crate::window::Time;
 
 impl Door for Counter<Clocked> {
     type Time = Clocked;
@@ -19,6 +20,11 @@ impl Door for Counter<Clocked> {
 }
 
 impl Counter<Clocked> {
+    /// The moment of a call that changes nothing.
+    pub(crate) fn now(&self) -> Time {
+        self.time.read(&self.inner)
+    }
+
     /// Records a sighting now, and says how often the key has been seen in the window.
     ///
     /// ```

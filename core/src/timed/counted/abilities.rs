@@ -3,7 +3,7 @@
 use core::any::Any;
 
 use super::super::by_count;
-use super::super::clock::region_of;
+use super::super::clock::{Ticks, region_of};
 use super::super::entry::Entry;
 use super::super::segment::Segment;
 use super::super::state;
@@ -14,7 +14,7 @@ use crate::bits::{Isa, vectorized};
 use crate::blueprint::Blueprint;
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
-use crate::filter::{Admission, Counting, Filter, Membership, Removing, Wait};
+use crate::filter::{Admission, Counting, Filter, Group, Membership, Removing, Wait};
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
 use crate::sample::spread;
@@ -75,6 +75,15 @@ impl Counting for WindowCounts {
         vectorized!(self.inner.level, |isa| self.admit(isa, hash, times, limit, now))
     }
 
+    fn groups_hash(&self, hash: u64, now: Time, each: &mut dyn FnMut(Group)) -> bool {
+        vectorized!(self.inner.level, |isa| self.groups(isa, hash, now, each));
+        true
+    }
+
+    fn group_clock(&self, now: Time) -> u64 {
+        self.inner.ticks.eighth(self.moment(now))
+    }
+
     fn take_back_hash(&mut self, hash: u64, times: u64, now: Time) -> Result<u64, Error> {
         vectorized!(self.inner.level, |isa| self.take_back(isa, hash, times, now))
     }
@@ -129,6 +138,21 @@ impl WindowCounts {
             }
         });
         Admission { allowed, count, surely, left, wait }
+    }
+
+    /// Each generation of a key leaves as one.
+    fn groups<I: Isa>(&self, isa: I, hash: u64, now: Time, each: &mut dyn FnMut(Group)) {
+        let moment = self.moment(now);
+        let (region, ages) = (region_of(hash), self.inner.shape.ages);
+        let generation = self.inner.generation(region, moment);
+        let leaves = |age| Ticks::first_eighth(region, generation + u64::from(ages - age) + 1);
+        let known = self.inner.generations(isa, hash, moment, |age, number| {
+            each(Group { leaves: leaves(age), count: number.count });
+        });
+        if !known {
+            // Nobody knows how many, until the youngest would have left.
+            each(Group { leaves: leaves(0), count: MOST_COUNT });
+        }
     }
 
     /// The other filter, if it counts the same window in the same way.
