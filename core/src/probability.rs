@@ -43,21 +43,26 @@ pub fn poisson_tails(mean: f64) -> Vec<f64> {
     let mode = mean.floor() as usize;
     let mut weights = vec![0.0; most + 1];
     weights[mode] = 1.0;
+    let per_arrival = 1.0 / mean;
     for j in (0..mode).rev() {
-        weights[j] = weights[j + 1] * (j + 1) as f64 / mean;
+        weights[j] = weights[j + 1] * ((j + 1) as f64 * per_arrival);
     }
     for j in mode + 1..=most {
-        weights[j] = weights[j - 1] * mean / j as f64;
+        weights[j] = weights[j - 1] * (mean / j as f64);
     }
-    let total: f64 = weights.iter().sum();
+    let share = 1.0 / weights.iter().sum::<f64>();
     let mut tail = 0.0;
     let mut tails = vec![0.0; most + 1];
     for j in (0..=most).rev() {
         tails[j] = tail;
-        tail += weights[j] / total;
+        tail += weights[j] * share;
     }
+    tails.truncate(tails.partition_point(|&tail| tail > UNSEEN) + 1);
     tails
 }
+
+/// A chance that changes no sum of chances.
+const UNSEEN: f64 = 1e-16;
 
 /// At most `count` values, with weights, that stand for a Poisson variable in the mean of a smooth
 /// function: neighbours are merged into groups of like weight, each at its own mean.

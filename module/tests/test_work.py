@@ -64,6 +64,28 @@ def test_no_command_takes_long(engine, name):
     assert not slow_steps(engine, scenario)
 
 
+def test_no_plan_takes_long(engine):
+    """The memory is given, and of all structures the one that errs least is taken; whatever the size."""
+
+    def scenario(server, work):
+        for items in [100, 2000, 30_000, 1_000_000, 20_000_000]:
+            for bits in [1, 4, 9, 14, 17, 25, 40]:
+                for kind in ["LAST", "COUNTING"]:
+                    goal = ["LAST", items, "MEMORY", max(items * bits // 8, 100)]
+                    goal += ["COUNTING"] if kind == "COUNTING" else []
+                    # Too little memory for anything is an error, and that takes no longer.
+                    work("LATELY.PLAN", *goal, may_fail=True)
+                    work("LATELY.RESERVE", "k", *goal, may_fail=True)
+                    work("UNLINK", "k")
+        for error in ["30%", "1%", "0.1%", "1e-9"]:
+            for window in [["LAST", 1000], ["LAST", 1_000_000], ["WITHIN", 60_000], ["EVER"]]:
+                work("LATELY.PLAN", *window, "ERROR", error)
+                work("LATELY.RESERVE", "k", *window, "ERROR", error)
+                work("UNLINK", "k")
+
+    assert not slow_steps(engine, scenario)
+
+
 def test_what_is_slow_is_found(engine):
     """A command that copies many megabytes takes too long each time; what came once was the machine's."""
     turns = []

@@ -8,6 +8,7 @@ on a new server, and each step is taken at its best.
 
 import pathlib
 
+import redis
 from servers import Server
 
 LIMIT = 5e-3
@@ -30,10 +31,15 @@ class Work:
         self.server("PING")
         return int(self.told.read_text().split()[0]) / 1e9
 
-    def __call__(self, *words):
+    def __call__(self, *words, may_fail=False):
         """Runs a command, and keeps what it took."""
         before = self.spent()
-        answer = self.server(*words)
+        try:
+            answer = self.server(*words)
+        except redis.ResponseError as error:
+            if not may_fail:
+                raise
+            answer = error
         taken = self.spent() - before
         # The field of `LATELY.INFO` is part of its name.
         name = f"{words[0]} {words[2]}" if words[0] == "LATELY.INFO" and len(words) == 3 else words[0]

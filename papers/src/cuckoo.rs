@@ -157,7 +157,7 @@ impl Parameters for Cuckoo {
 }
 
 impl Subfilter for Cuckoo {
-    fn best_in_queue(bits: u64, turn: f64, stream: Stream) -> Option<Self> {
+    fn best_in_queue(bits: u64, turn: f64, stream: Stream, _near: Option<&Self>) -> Option<Self> {
         let filters = (stream.window / turn).max(1.0);
         Self::best_by(bits, |table| {
             let errors = table.after(turn, turn, stream, Crowd::AVERAGE);

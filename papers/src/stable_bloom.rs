@@ -217,7 +217,7 @@ impl Parameters for StableBloom {
 }
 
 impl Subfilter for StableBloom {
-    fn best_in_queue(bits: u64, turn: f64, stream: Stream) -> Option<Self> {
+    fn best_in_queue(bits: u64, turn: f64, stream: Stream, _near: Option<&Self>) -> Option<Self> {
         let filters = (stream.window / turn).max(1.0);
         Self::best_by(bits, |filter| {
             let errors = filter.after(turn, turn, stream, Crowd::AVERAGE);

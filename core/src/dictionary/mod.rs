@@ -90,6 +90,16 @@ impl Shape {
         false_positive_rate: f64,
         tag_bits: u32,
     ) -> Option<Self> {
+        Self::smallest_within(population, false_positive_rate, tag_bits, u64::MAX)
+    }
+
+    /// The same if it takes at most so many bytes, which is sooner known than how many it takes.
+    pub fn smallest_within(
+        population: Population,
+        false_positive_rate: f64,
+        tag_bits: u32,
+        mut most_bytes: u64,
+    ) -> Option<Self> {
         let bins_at = |load: f64| (population.entries / (f64::from(SLOTS) * load)).ceil().max(1.0);
         let fingerprints = population.entries / (MARGIN * false_positive_rate);
         let mut best: Option<Self> = None;
@@ -101,21 +111,28 @@ impl Shape {
             let exact_bits = (fingerprints / (fewest * f64::from(buckets))).log2().max(0.0);
             for remainder_bits in [exact_bits.floor() as u32, exact_bits.ceil() as u32] {
                 let shape = Self { bins: 1, buckets, remainder_bits, tag_bits, sheds: 1 };
-                let slot_bits = f64::from(u8::BITS) * shape.level_bytes().0 as f64;
+                let bin_bytes = shape.level_bytes().0;
+                let slot_bits = f64::from(u8::BITS) * bin_bytes as f64;
                 let least_bins = bins_at(load(slot_bits / f64::from(SLOTS)));
                 let per_bin = f64::from(buckets) * f64::from(remainder_bits).exp2();
                 let bins = least_bins.max((fingerprints / per_bin).ceil());
                 if bins > f64::from(u32::MAX) {
                     continue;
                 }
-                let is_better = |shape: &Self| {
-                    shape.is_valid()
-                        && best.is_none_or(|best| shape.heap_bytes() < best.heap_bytes())
-                };
                 // Sheds take a while to count, and most shapes are too large without.
-                let shape = Some(Self { bins: bins as usize, ..shape }).filter(is_better);
-                let shape = shape.map(|shape| Self { sheds: sheds(population, bins), ..shape });
-                best = shape.filter(is_better).or(best);
+                if bin_bytes.saturating_mul(bins as u64) > most_bytes {
+                    continue;
+                }
+                let shape = Self { bins: bins as usize, ..shape };
+                let fits = |shape: &Self| shape.is_valid() && shape.heap_bytes() <= most_bytes;
+                if !fits(&shape) {
+                    continue;
+                }
+                let shape = Self { sheds: sheds(population, bins), ..shape };
+                if fits(&shape) {
+                    most_bytes = shape.heap_bytes() - 1;
+                    best = Some(shape);
+                }
             }
         }
         best
@@ -216,22 +233,49 @@ fn sheds(population: Population, bins: f64) -> usize {
 /// The arrivals are Poisson; the mean climbs from one sweep to the next.
 pub fn surplus_per_bin(entries: f64, before_sweep: f64) -> f64 {
     const MOMENTS: u32 = 8;
+    /// The logarithm of 64!.
+    const LN_FACTORIAL_OF_SLOTS: f64 = 205.168_199_482_641_2;
+    /// Smaller parts of the sum than this, and all behind them, are left out.
+    const NEGLIGIBLE: f64 = 1e-12;
     // The slots that a sweep leaves free are soon taken again; measured, they count for a quarter.
     let room = f64::from(SLOTS) - f64::from(SPARE) / 4.0;
     let swing = 2.0 * (before_sweep - 1.0);
     let surplus_at = |moment: u32| {
-        let mean = entries * (1.0 + swing * ((f64::from(moment) + 0.5) / f64::from(MOMENTS) - 0.5));
-        let (mut chance, mut surplus) = ((-mean).exp(), 0.0);
-        for count in 1..4 * SLOTS {
+        let phase = (f64::from(moment) + 0.5) / f64::from(MOMENTS) - 0.5;
+        let mean = (entries * (1.0 + swing * phase)).max(f64::MIN_POSITIVE);
+        // Counts that fit add nothing: the sum begins behind them.
+        let mut chance = (f64::from(SLOTS) * mean.ln() - mean - LN_FACTORIAL_OF_SLOTS).exp();
+        let mut surplus = (f64::from(SLOTS) - room) * chance
+            + (f64::from(SLOTS - 1) - room).max(0.0) * chance * f64::from(SLOTS) / mean;
+        for count in SLOTS + 1..4 * SLOTS {
             chance *= mean / f64::from(count);
-            let before = surplus;
-            surplus += chance * (f64::from(count) - room).max(0.0);
-            // From here on every term is smaller than this one, which changed nothing.
-            if surplus == before && f64::from(count) > mean.max(room + 1.0) {
+            let term = chance * (f64::from(count) - room);
+            surplus += term;
+            if term <= NEGLIGIBLE * surplus && f64::from(count) > mean {
                 break;
             }
         }
         surplus
     };
     (0..MOMENTS).map(surplus_at).sum::<f64>() / f64::from(MOMENTS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Term by term from none on, which is what the sum is.
+    #[test]
+    fn the_surplus_is_that_of_all_counts() {
+        let room = f64::from(SLOTS) - f64::from(SPARE) / 4.0;
+        for entries in [1.0, 30.0, 55.0, 61.5, 64.0, 80.0] {
+            let (mut chance, mut surplus) = (f64::exp(-entries), 0.0);
+            for count in 1..4 * SLOTS {
+                chance *= entries / f64::from(count);
+                surplus += chance * (f64::from(count) - room).max(0.0);
+            }
+            let found = surplus_per_bin(entries, 1.0);
+            assert!((found - surplus).abs() <= 1e-11 * surplus, "{entries}: {found} {surplus}");
+        }
+    }
 }

@@ -73,7 +73,7 @@ impl Parameters for PlainBloom {
 impl Subfilter for PlainBloom {
     const FORGETS: bool = false;
 
-    fn best_in_queue(bits: u64, turn: f64, stream: Stream) -> Option<Self> {
+    fn best_in_queue(bits: u64, turn: f64, stream: Stream, _near: Option<&Self>) -> Option<Self> {
         Self::with_bits(bits, stream.distinct(turn))
     }
 

@@ -11,7 +11,8 @@ use core::fmt::Debug;
 
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
-use super::chain::{CellLaw, Chain};
+use super::chain::{CellLaw, Chain, Life, Moves};
+use super::renewal::Renewal;
 use super::detector::{Detector, Subfilter};
 use super::law::{Crowd, Stream};
 use super::random::Random;
@@ -76,36 +77,34 @@ impl Update {
 
     /// What rivals do to a fingerprint in a row of `k` buckets, when a rival brings the same one
     /// with chance `same`, and a given other one that is stored with chance `like`.
-    pub fn chain(self, k: u32, same: f64, like: f64) -> Chain {
+    pub fn life(self, k: u32, same: f64, like: f64) -> Life {
+        let k = k as usize;
+        // Those that were newer anyway do not push it.
+        let newer = |place: usize| (1.0 - same - place as f64 * like).max(0.0);
         match self {
-            Update::KeepRandom => keep_random(k as usize, same, like),
-            Update::AgainRandom => again_random(k as usize, same),
-            Update::KeepQueue | Update::AgainQueue | Update::Renew => {
-                queue(self, k as usize, same, like)
+            Update::KeepRandom => Life::Chain(keep_random(k, same, like)),
+            Update::AgainRandom => Life::Chain(again_random(k, same)),
+            Update::KeepQueue => Life::Chain(keep_queue(k, same, like)),
+            Update::AgainQueue => Life::Queue(Renewal::new(same, &vec![1.0 - same; k])),
+            Update::Renew => {
+                Life::Queue(Renewal::new(same, &(0..k).map(newer).collect::<Vec<_>>()))
             }
         }
     }
 }
 
 /// State: how many pushes away from the newest place, up to `k`, which is out.
-fn queue(update: Update, k: usize, same: f64, like: f64) -> Chain {
+fn keep_queue(k: usize, same: f64, like: f64) -> Chain {
+    // Of all k that are there, none is moved.
+    let pushed = (1.0 - same - (k - 1) as f64 * like).max(0.0);
     let mut rival = vec![(k, 0, same), (k, k, 1.0 - same)];
     for place in 0..k {
-        let (renewed, pushed) = match update {
-            Update::AgainQueue => (same, 1.0 - same),
-            // Of all k that are there, none is moved.
-            Update::KeepQueue => (0.0, 1.0 - same - (k - 1) as f64 * like),
-            // Those that were newer anyway do not push it; its own likeness brings it to the front.
-            _ => (same, 1.0 - same - place as f64 * like),
-        };
-        let pushed = pushed.max(0.0);
-        rival.push((place, 0, renewed));
-        rival.push((place, place + 1, pushed));
-        rival.push((place, place, 1.0 - renewed - pushed));
+        rival.extend([(place, place + 1, pushed), (place, place, 1.0 - pushed)]);
     }
-    let own = |place| if update == Update::KeepQueue && place < k { place } else { 0 };
+    let own = |place| if place < k { place } else { 0 };
     let itself = (0..=k).map(|place| (place, own(place), 1.0)).collect();
     let stored = (0..=k).map(|place| place < k).collect();
+    let [rival, itself] = [rival, itself].map(|moves| Moves::new(k + 1, moves));
     Chain { stored, empty: k, rival, itself }
 }
 
@@ -132,6 +131,7 @@ fn keep_random(k: usize, same: f64, like: f64) -> Chain {
         itself.push((here, here, 1.0));
     }
     let stored = (0..=2 * k).map(|state| state > k).collect();
+    let [rival, itself] = [rival, itself].map(|moves| Moves::new(2 * k + 1, moves));
     Chain { stored, empty: 0, rival, itself }
 }
 
@@ -149,8 +149,13 @@ fn again_random(k: usize, same: f64) -> Chain {
         itself.push((copies, more, 1.0 - own));
         itself.push((copies, copies, own));
     }
-    Chain { stored: (0..=k).map(|copies| copies > 0).collect(), empty: 0, rival, itself }
+    let stored = (0..=k).map(|copies| copies > 0).collect();
+    let [rival, itself] = [rival, itself].map(|moves| Moves::new(k + 1, moves));
+    Chain { stored, empty: 0, rival, itself }
 }
+
+/// Buckets of a row that are tried. More make rows alike, and more to search; beyond these little is gained.
+const BUCKETS: [u32; 11] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48];
 
 /// A table of rows of buckets.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -173,19 +178,17 @@ impl<F: Fingerprints> Buckets<F> {
     }
 
     /// The error law.
-    pub fn law(&self) -> CellLaw<impl Fn(f64, f64) -> Chain> {
+    pub fn law(&self) -> CellLaw<impl Fn(f64, f64) -> Life> {
         let Self { buckets, update, .. } = *self;
         CellLaw {
-            chain: move |same, like| update.chain(buckets, same, like),
+            life: move |same, like| update.life(buckets, same, like),
             collision: self.fingerprints.collision(),
             cells: self.rows as f64,
         }
     }
 
-    /// The table within `bits` that errs least by `errors`.
+    /// The table within `bits` that errs least by `errors`, of all.
     fn best_by(bits: u64, errors: impl Fn(&Self) -> f64) -> Option<Self> {
-        /// More buckets make rows alike, and more to search; beyond these little is gained.
-        const BUCKETS: [u32; 11] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48];
         /// Longer fingerprints tried in vain before the search ends.
         const PATIENCE: u32 = 3;
         let mut best: Option<(f64, Self)> = None;
@@ -211,6 +214,41 @@ impl<F: Fingerprints> Buckets<F> {
             }
         }
         best.map(|(_, table)| table)
+    }
+
+    /// The same from a table of another size on that is the best there: downhill, as far as it goes.
+    fn best_near(near: &Self, bits: u64, errors: impl Fn(&Self) -> f64) -> Option<Self> {
+        let candidates = F::candidates();
+        let start = candidates.iter().position(|fingerprints| *fingerprints == near.fingerprints);
+        let row = BUCKETS.iter().position(|&buckets| buckets == near.buckets);
+        let (mut at, mut seen) = ((start?, row?), Vec::new());
+        let mut best: Option<(f64, Self)> = None;
+        loop {
+            let from = at;
+            for (length, row) in
+                (from.0.saturating_sub(1)..from.0 + 2).flat_map(|length| {
+                    (from.1.saturating_sub(1)..from.1 + 2).map(move |row| (length, row))
+                })
+            {
+                let (Some(&fingerprints), Some(&buckets)) = (candidates.get(length), BUCKETS.get(row))
+                else {
+                    continue;
+                };
+                if seen.contains(&(length, row)) {
+                    continue;
+                }
+                seen.push((length, row));
+                let Some(table) = Self::with_bits(bits, buckets, fingerprints) else { continue };
+                let found = errors(&table);
+                if best.is_none_or(|(known, _)| found < known) {
+                    best = Some((found, table));
+                    at = (length, row);
+                }
+            }
+            if at == from {
+                return best.map(|(_, table)| table);
+            }
+        }
     }
 
     /// The first bucket of the row, and the fingerprint.
@@ -258,13 +296,19 @@ impl<F: Fingerprints> Parameters for Buckets<F> {
 }
 
 impl<F: Fingerprints> Subfilter for Buckets<F> {
-    fn best_in_queue(bits: u64, turn: f64, stream: Stream) -> Option<Self> {
+    fn best_in_queue(bits: u64, turn: f64, stream: Stream, near: Option<&Self>) -> Option<Self> {
         // The subfilter's own errors stand in for the queue's, of which false positives add up.
         let filters = (stream.window / turn).max(1.0);
-        Self::best_by(bits, |table| {
+        let errors = |table: &Self| {
             let errors = table.after(turn, turn, stream, Crowd::AVERAGE);
             filters * errors.false_positives + errors.false_negatives
-        })
+        };
+        /// Tables of fewer bits have few rows, and their errors jump from shape to shape.
+        const SMOOTH: u64 = 1 << 13;
+        match near.filter(|_| bits >= SMOOTH) {
+            Some(near) => Self::best_near(near, bits, errors),
+            None => Self::best_by(bits, errors),
+        }
     }
 
     fn cells(&self) -> u64 {

@@ -13,10 +13,12 @@
 //! that the mean over `K` is not the law at the mean; so we take the mean of laws.
 
 use alloc::vec::Vec;
+use core::mem;
 
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
 use super::law::{Crowd, Stream};
+use super::renewal::Renewal;
 use crate::promise::Mistakes;
 use crate::probability::{poisson_mean, poisson_nodes, poisson_tails};
 
@@ -27,18 +29,70 @@ pub struct Chain {
     pub stored: Vec<bool>,
     /// The state of an empty cell.
     pub empty: usize,
-    /// Moves when another key arrives: from, to, chance. Chances from each state sum to 1.
-    pub rival: Vec<(usize, usize, f64)>,
+    /// Moves when another key arrives. Chances from each state sum to 1.
+    pub rival: Moves,
     /// Moves when the key itself arrives.
-    pub itself: Vec<(usize, usize, f64)>,
+    pub itself: Moves,
 }
 
-/// A chain for every crowd, and how many cells share the arrivals.
+/// Chances to come from one state into another, by where they lead: laws follow them thousands of times.
+#[derive(Debug, Clone)]
+pub struct Moves {
+    /// From where, and with which chance, for one state after another.
+    into: Vec<(u32, f64)>,
+    /// Where those of each state end.
+    ends: Vec<u32>,
+}
+
+impl Moves {
+    /// The moves among so many states: from, to, chance.
+    pub fn new(states: usize, mut moves: Vec<(usize, usize, f64)>) -> Self {
+        moves.retain(|&(.., chance)| chance != 0.0);
+        moves.sort_by_key(|&(from, to, _)| (to, from));
+        let into = moves.iter().map(|&(from, _, chance)| (from as u32, chance)).collect();
+        let end = |state: usize| moves.partition_point(|&(_, to, _)| to <= state) as u32;
+        Self { into, ends: (0..states).map(end).collect() }
+    }
+
+    /// The chances of each state after one move, written to `next`.
+    fn follow(&self, states: &[f64], next: &mut [f64]) {
+        let mut start = 0;
+        for (next, &end) in next.iter_mut().zip(&self.ends) {
+            let into = &self.into[start as usize..end as usize];
+            *next = into.iter().map(|&(from, chance)| states[from as usize] * chance).sum();
+            start = end;
+        }
+    }
+
+    /// The chances of each state after one move.
+    fn step(&self, states: &[f64]) -> Vec<f64> {
+        let mut next = vec![0.0; states.len()];
+        self.follow(states, &mut next);
+        next
+    }
+
+    /// The one state that all moves lead to, if there is one.
+    fn only_end(&self) -> Option<usize> {
+        let first = self.ends.iter().position(|&end| end > 0)?;
+        (self.ends[first] as usize == self.into.len()).then_some(first)
+    }
+}
+
+/// What happens to a fingerprint in its cell.
+#[derive(Debug, Clone)]
+pub enum Life {
+    /// States and moves, whatever they are.
+    Chain(Chain),
+    /// A queue, in which there is more to know without following all its states.
+    Queue(Renewal),
+}
+
+/// A life for every crowd, and how many cells share the arrivals.
 #[derive(Debug, Clone)]
 pub struct CellLaw<F> {
-    /// The chain in a cell, given the chance that a rival brings the key's own fingerprint, and
+    /// The life in a cell, given the chance that a rival brings the key's own fingerprint, and
     /// that it brings a given other one that is stored.
-    pub chain: F,
+    pub life: F,
     /// The chance that two keys have the same fingerprint.
     pub collision: f64,
     /// Cells of the table.
@@ -55,18 +109,18 @@ const NEGLIGIBLE: f64 = 1e-7;
 /// Up to so many rivals per cell, cells differ enough to matter.
 const FEW_RIVALS: f64 = 100.0;
 
-impl<F: Fn(f64, f64) -> Chain> CellLaw<F> {
+impl<F: Fn(f64, f64) -> Life> CellLaw<F> {
     /// The errors of the table in the long run.
     pub fn in_the_long_run(&self, stream: Stream) -> Mistakes {
         if stream.rate == 0.0 {
-            let chain = self.chain_among(f64::INFINITY, 1.0);
-            return long_run(&chain, stream, stream.window / self.cells);
+            let life = self.life_among(f64::INFINITY, 1.0);
+            return long_run(&life, stream, stream.window / self.cells);
         }
         let rivals = self.rivals(stream);
         let nodes = poisson_nodes(rivals, if rivals > FEW_RIVALS { 3 } else { 12 });
         Mistakes::mean_of(nodes.into_iter().map(|(weight, rivals)| {
-            let chain = self.chain_among(rivals, 1.0);
-            (weight, long_run(&chain, stream, rivals * stream.rate * stream.window))
+            let life = self.life_among(rivals, 1.0);
+            (weight, long_run(&life, stream, rivals * stream.rate * stream.window))
         }))
     }
 
@@ -76,16 +130,26 @@ impl<F: Fn(f64, f64) -> Chain> CellLaw<F> {
         /// Moments at which the key may have come.
         const MOMENTS: u32 = 8;
         let arrivals = (crowd.density * n / self.cells).min(MOST_ARRIVALS);
-        let chain = self.chain_among(crowd.density * self.rivals(stream), crowd.likeness);
+        let share = last / n.max(1e-9);
+        let (within, returns) = (share * arrivals, stream.rate * last);
+        // Keys that came within: all arrivals since, and which share of them are the key's own.
+        let own = returns / (returns + within).max(1e-300);
+        let chain = match self.life_among(crowd.density * self.rivals(stream), crowd.likeness) {
+            Life::Chain(chain) => chain,
+            Life::Queue(queue) => {
+                let absent = queue.after_poisson(&poisson_tails(arrivals));
+                let tails = poisson_tails(returns + within);
+                let stored = mean_within(&tails, queue.presence(), own);
+                return Mistakes { false_positives: absent, false_negatives: 1.0 - stored };
+            }
+        };
         let mut empty = vec![0.0; chain.stored.len()];
         empty[chain.empty] = 1.0;
         let absent = chain.presence_of(&chain.after_poisson(&empty, arrivals));
-        let share = last / n.max(1e-9);
         let stored = if let Some(start) = chain.always() {
-            let returns = stream.rate * last;
-            let tails = poisson_tails(returns + share * arrivals);
+            let tails = poisson_tails(returns + within);
             let presence = chain.presence(&start, tails.len(), 0.0, 0.0);
-            mean_within(&tails, &presence, returns / (returns + share * arrivals).max(1e-300))
+            mean_within(&tails, presence, own)
         } else {
             let (mut stored, mut weights) = (0.0, 0.0);
             let mut held = chain.after_poisson(&empty, (1.0 - share) * arrivals);
@@ -94,7 +158,7 @@ impl<F: Fn(f64, f64) -> Chain> CellLaw<F> {
                 let half = if moment == 0 { 0.5 } else { 1.0 };
                 held = chain.after_poisson(&held, half * part * arrivals);
                 let since = share - part * (f64::from(moment) + 0.5);
-                let start = step(&chain.itself, &held);
+                let start = chain.itself.step(&held);
                 let now = chain.after_poisson(&start, since * arrivals);
                 // Of several copies the latest counts, so late ones are likelier.
                 let weight = (-stream.rate * n * since).exp();
@@ -129,28 +193,36 @@ impl<F: Fn(f64, f64) -> Chain> CellLaw<F> {
         if stream.rate == 0.0 { f64::INFINITY } else { (1.0 / stream.rate - 1.0) / self.cells }
     }
 
-    /// The chain in a cell with so many rivals. One that is stored may come again, or be met by
+    /// The life in a cell with so many rivals. One that is stored may come again, or be met by
     /// its like.
-    fn chain_among(&self, rivals: f64, likeness: f64) -> Chain {
+    fn life_among(&self, rivals: f64, likeness: f64) -> Life {
         let again = (1.0 / rivals.max(1.0)).min(1.0);
         let same = (likeness * self.collision).min(1.0);
-        (self.chain)(same, again + (1.0 - again) * self.collision)
+        (self.life)(same, again + (1.0 - again) * self.collision)
     }
 }
 
 /// The errors in the long run in a cell where `arrivals` rivals come within a window on average.
-fn long_run(chain: &Chain, stream: Stream, arrivals: f64) -> Mistakes {
+fn long_run(life: &Life, stream: Stream, arrivals: f64) -> Mistakes {
     let arrivals = arrivals.min(MOST_ARRIVALS);
     let returns = stream.rate * stream.window;
     // Chance that the key itself comes before the next rival.
     let own = if returns == 0.0 { 0.0 } else { returns / (returns + arrivals) };
-    let settled = chain.settled();
-    let start = chain.start(&settled, own);
-    let end = chain.presence_of(&settled);
     let tails = poisson_tails(returns + arrivals);
-    let presence = chain.presence(&start, tails.len(), own, end);
+    let (presence, end) = match life {
+        Life::Chain(chain) => {
+            let settled = chain.settled();
+            let start = chain.start(&settled, own);
+            let end = chain.presence_of(&settled);
+            (chain.presence(&start, tails.len(), own, end), end)
+        }
+        Life::Queue(queue) => {
+            let end = queue.end();
+            (until_settled(queue.presence(), tails.len(), own, end), end)
+        }
+    };
 
-    let repeats = mean_within(&tails, &presence, own);
+    let repeats = mean_within(&tails, presence.iter().copied(), own);
     // Keys not in the window: Poisson many rivals came within it, and before it the key or rivals
     // in geometric number; where the chain settles, counting ends.
     let mut later = end;
@@ -165,22 +237,44 @@ fn long_run(chain: &Chain, stream: Stream, arrivals: f64) -> Mistakes {
 
 /// The mean of `presence` after j rivals, of keys that came at most so long ago that `tails` are the
 /// chances of more than j arrivals, of which the key's own are a share `own`.
-fn mean_within(tails: &[f64], presence: &[f64], own: f64) -> f64 {
+fn mean_within(tails: &[f64], presence: impl IntoIterator<Item = f64>, own: f64) -> f64 {
     let (mut weights, mut stored, mut geometric) = (0.0, 0.0, 1.0);
-    for (&tail, &present) in tails.iter().zip(presence) {
+    let mut presence = presence.into_iter().peekable();
+    let at_once = presence.peek().copied().unwrap_or_default();
+    for (&tail, present) in tails.iter().zip(presence) {
         weights += geometric * tail;
         stored += geometric * tail * present;
         geometric *= 1.0 - own;
     }
     // Without any arrival it is as it came.
-    if weights > 0.0 { stored / weights } else { presence[0] }
+    if weights > 0.0 { stored / weights } else { at_once }
+}
+
+/// The chances that it is stored after 0, 1, 2, ... arrivals: `least` of them and more, until it is
+/// settled at `end` or the key itself has come, with chance `own` each time.
+fn until_settled(
+    presence: impl Iterator<Item = f64>,
+    least: usize,
+    own: f64,
+    end: f64,
+) -> Vec<f64> {
+    let mut known = Vec::with_capacity(least);
+    let mut waiting = if own == 0.0 { 0.0 } else { 1.0 };
+    for present in presence {
+        known.push(present);
+        waiting *= 1.0 - own;
+        let matters = waiting * (present - end).abs() >= NEGLIGIBLE;
+        if known.len() >= least && !matters {
+            break;
+        }
+    }
+    known
 }
 
 impl Chain {
     /// The states just after the key came, if they do not depend on what was before.
     fn always(&self) -> Option<Vec<f64>> {
-        let to = self.itself[0].1;
-        self.itself.iter().all(|&(_, other, _)| other == to).then(|| {
+        self.itself.only_end().map(|to| {
             let mut states = vec![0.0; self.stored.len()];
             states[to] = 1.0;
             states
@@ -192,28 +286,22 @@ impl Chain {
         states.iter().zip(&self.stored).map(|(p, &stored)| if stored { *p } else { 0.0 }).sum()
     }
 
-    /// The chance that it is stored after 0, 1, 2, ... arrivals: `least` of them and more, until it
-    /// is settled at `end` or the key itself has come, with chance `own` each time.
+    /// The chance that it is stored after 0, 1, 2, ... arrivals: see [`until_settled`].
     fn presence(&self, start: &[f64], least: usize, own: f64, end: f64) -> Vec<f64> {
-        let mut states = start.to_vec();
-        let mut presence = Vec::with_capacity(least);
-        let mut waiting = if own == 0.0 { 0.0 } else { 1.0 };
-        loop {
+        let (mut states, mut next) = (start.to_vec(), start.to_vec());
+        let each = core::iter::from_fn(|| {
             let present = self.presence_of(&states);
-            presence.push(present);
-            waiting *= 1.0 - own;
-            let matters = waiting * (present - end).abs() >= NEGLIGIBLE;
-            if presence.len() >= least && !matters {
-                return presence;
-            }
-            states = step(&self.rival, &states);
-        }
+            self.rival.follow(&states, &mut next);
+            mem::swap(&mut states, &mut next);
+            Some(present)
+        });
+        until_settled(each, least, own, end)
     }
 
     /// The states after a Poisson number of arrivals.
     fn after_poisson(&self, start: &[f64], mean: f64) -> Vec<f64> {
         let tails = poisson_tails(mean);
-        let mut states = start.to_vec();
+        let (mut states, mut next) = (start.to_vec(), start.to_vec());
         let mut mixed = vec![0.0; states.len()];
         let mut reached = 1.0;
         for tail in tails {
@@ -222,7 +310,8 @@ impl Chain {
                 *mixed += (reached - tail) * state;
             }
             reached = tail;
-            states = step(&self.rival, &states);
+            self.rival.follow(&states, &mut next);
+            mem::swap(&mut states, &mut next);
         }
         mixed
     }
@@ -232,8 +321,12 @@ impl Chain {
         let count = self.stored.len();
         // What flows into a state equals what flows out; one equation is replaced by the sum.
         let mut equations = vec![vec![0.0; count + 1]; count];
-        for &(from, to, chance) in &self.rival {
-            equations[to][from] += chance;
+        let mut start = 0;
+        for (equation, &end) in equations.iter_mut().zip(&self.rival.ends) {
+            for &(from, chance) in &self.rival.into[start as usize..end as usize] {
+                equation[from as usize] += chance;
+            }
+            start = end;
         }
         for (state, equation) in equations.iter_mut().enumerate() {
             equation[state] -= 1.0;
@@ -246,7 +339,7 @@ impl Chain {
         // Where rivals are so few that they change nothing any more, it depends on where one starts.
         let mut empty = vec![0.0; count];
         empty[self.empty] = 1.0;
-        self.follow(empty, |states| step(&self.rival, states))
+        self.follow(empty, |states| self.rival.step(states))
     }
 
     /// The states just after the key came, when it comes before the next rival with chance `own`,
@@ -255,13 +348,13 @@ impl Chain {
         if let Some(states) = self.always() {
             return states;
         }
-        let first = step(&self.itself, settled);
+        let first = self.itself.step(settled);
         if own == 0.0 {
             return first;
         }
         self.follow(first, |start| {
             // Where a geometric number of rivals leads, then the key once more.
-            let mut states = start.to_vec();
+            let (mut states, mut next) = (start.to_vec(), start.to_vec());
             let mut met = vec![0.0; states.len()];
             let mut still = 1.0;
             while still > NEGLIGIBLE {
@@ -269,12 +362,13 @@ impl Chain {
                     *met += still * own * state;
                 }
                 still *= 1.0 - own;
-                states = step(&self.rival, &states);
+                self.rival.follow(&states, &mut next);
+                mem::swap(&mut states, &mut next);
             }
             for (met, state) in met.iter_mut().zip(&states) {
                 *met += still * state;
             }
-            step(&self.itself, &met)
+            self.itself.step(&met)
         })
     }
 
@@ -318,27 +412,19 @@ fn solve(mut equations: Vec<Vec<f64>>) -> Vec<f64> {
     solution
 }
 
-fn step(moves: &[(usize, usize, f64)], states: &[f64]) -> Vec<f64> {
-    let mut next = vec![0.0; states.len()];
-    for &(from, to, chance) in moves {
-        next[to] += states[from] * chance;
-    }
-    next
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     /// One bucket, fingerprints that agree with chance `q`.
-    fn one_bucket(q: f64, cells: f64) -> CellLaw<impl Fn(f64, f64) -> Chain> {
-        let chain = |q: f64, _| Chain {
+    fn one_bucket(q: f64, cells: f64) -> CellLaw<impl Fn(f64, f64) -> Life> {
+        let life = |q: f64, _| Life::Chain(Chain {
             stored: vec![false, true],
             empty: 0,
-            rival: vec![(0, 0, 1.0 - q), (0, 1, q), (1, 0, 1.0 - q), (1, 1, q)],
-            itself: vec![(0, 1, 1.0), (1, 1, 1.0)],
-        };
-        CellLaw { chain, collision: q, cells }
+            rival: Moves::new(2, vec![(0, 0, 1.0 - q), (0, 1, q), (1, 0, 1.0 - q), (1, 1, q)]),
+            itself: Moves::new(2, vec![(0, 1, 1.0), (1, 1, 1.0)]),
+        });
+        CellLaw { life, collision: q, cells }
     }
 
     /// The closed forms for one bucket: without end, `FP = q` and a repeat survives
@@ -364,11 +450,11 @@ mod tests {
         let chain = Chain {
             stored: vec![false, true, false],
             empty: 0,
-            rival: vec![(0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0)],
-            itself: vec![(0, 1, 1.0), (1, 1, 1.0), (2, 1, 1.0)],
+            rival: Moves::new(3, vec![(0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0)]),
+            itself: Moves::new(3, vec![(0, 1, 1.0), (1, 1, 1.0), (2, 1, 1.0)]),
         };
         assert_eq!(chain.settled(), [1.0, 0.0, 0.0]);
-        let errors = long_run(&chain, Stream::new(1000, Some(1200)), 0.3);
+        let errors = long_run(&Life::Chain(chain), Stream::new(1000, Some(1200)), 0.3);
         assert!(errors.false_negatives.abs() < 1e-9, "{errors:?}");
     }
 

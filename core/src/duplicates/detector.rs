@@ -30,8 +30,9 @@ pub trait Subfilter: Parameters + Copy + Debug + PartialEq + Send + Sync {
     const FORGETS: bool = true;
 
     /// The parameters that err least within `bits`, on the stream, when `turn` keys are inserted
-    /// before the filter is emptied; `None` if there is too little room.
-    fn best_in_queue(bits: u64, turn: f64, stream: Stream) -> Option<Self>;
+    /// before the filter is emptied; `None` if there is too little room. `near` are those of a queue of
+    /// about as many filters, from which the search may begin.
+    fn best_in_queue(bits: u64, turn: f64, stream: Stream, near: Option<&Self>) -> Option<Self>;
 
     /// How many cells it needs.
     fn cells(&self) -> u64;

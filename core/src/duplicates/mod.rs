@@ -43,6 +43,7 @@ pub mod law;
 mod queuing;
 mod quotient_table;
 mod random;
+mod renewal;
 mod short_hash;
 
 pub use bloom::PlainBloom;

@@ -78,9 +78,21 @@ impl<S: Subfilter> QueuingParameters<S> {
         rotation: Rotation,
         bytes: u64,
     ) -> Option<Self> {
+        Self::with_filters_near(stream, filters, rotation, bytes, None)
+    }
+
+    /// The same, found from the subfilters of a queue that is much like it.
+    fn with_filters_near(
+        stream: Stream,
+        filters: u64,
+        rotation: Rotation,
+        bytes: u64,
+        near: Option<&S>,
+    ) -> Option<Self> {
         let window = stream.window as u64;
         let turn = rotation.turn(window, filters);
-        let subfilter = S::best_in_queue(payload_bits(bytes) / filters, turn as f64, stream)?;
+        let bits = payload_bits(bytes) / filters;
+        let subfilter = S::best_in_queue(bits, turn as f64, stream, near)?;
         Some(Self { window, filters, turn, subfilter })
     }
 
@@ -97,11 +109,14 @@ impl<S: Subfilter> QueuingParameters<S> {
         while let Some(&last) = counts.last().filter(|&&last| last < MOST_FILTERS) {
             counts.push((last + last.div_ceil(5)).min(MOST_FILTERS));
         }
-        let candidates = counts.iter().filter(fits).filter_map(|&filters| {
-            Self::with_filters(stream, filters, Rotation::Covering, bytes)
-        });
         let mut best: Option<(f64, Self)> = None;
-        for parameters in candidates {
+        let mut near = None;
+        for &filters in counts.iter().filter(fits) {
+            let covering = Rotation::Covering;
+            let found =
+                Self::with_filters_near(stream, filters, covering, bytes, near.as_ref());
+            let Some(parameters) = found else { continue };
+            near = Some(parameters.subfilter);
             let errors = parameters.in_crowd(stream, Crowd::AVERAGE).total();
             match best {
                 Some((least, _)) if errors > 1.5 * least => break,
@@ -296,7 +311,7 @@ impl<S: Subfilter> Structure for QueuingParameters<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::duplicates::PlainBloom;
+    use crate::duplicates::{PlainBloom, QuotientTable};
 
     #[test]
     fn the_example_of_the_documentation() {
@@ -320,5 +335,27 @@ mod tests {
         }
         assert_eq!(Rotation::AsPublished.turn(100, 10), 10);
         assert_eq!(Rotation::Covering.turn(100, 10), 12);
+    }
+
+    /// From the subfilters of one queue to those of the next is a short way, and leads to what all that
+    /// are tried lead to.
+    #[test]
+    fn the_short_search_finds_what_the_long_one_does() {
+        let mut compared = 0;
+        for (window, bits_per_item) in [(40_000, 6), (1_000_000, 4), (1_000_000, 16), (1 << 30, 24)] {
+            for alphabet in [None, Some(10 * window)] {
+                let (stream, mut near) = (Stream::new(window, alphabet), None);
+                for filters in [2, 3, 4, 6, 9, 14, 24] {
+                    let turn = Rotation::Covering.turn(window, filters) as f64;
+                    let bits = window * bits_per_item / filters;
+                    let best = |near| QuotientTable::best_in_queue(bits, turn, stream, near);
+                    let long = best(None);
+                    assert_eq!(best(near.as_ref()), long, "{window} {bits_per_item} {filters}");
+                    near = long;
+                    compared += 1;
+                }
+            }
+        }
+        assert_eq!(compared, 56);
     }
 }

@@ -38,7 +38,7 @@ use crate::sliding::slices::{Probe, window_chance};
 use crate::window::{Slack, Time};
 
 pub use parameters::AgePartitionedParameters;
-use sizing::floor;
+use sizing::{floor, may_beat};
 pub use sizing::{choices, with_error, with_memory};
 
 mod parameters;
@@ -279,6 +279,15 @@ impl Structure for AgePartitionedParameters {
         match (window_and_slack(goal), goal.limit) {
             (Ok((window, slack)), Limit::Error(rate)) => floor(goal, window, rate.get(), slack),
             _ => Floor::NONE,
+        }
+    }
+
+    fn may_beat(goal: &Goal, price: f64) -> bool {
+        match (window_and_slack(goal), goal.limit) {
+            (Ok((window, slack)), Limit::Error(rate)) => {
+                may_beat(goal, window, rate.get(), slack, price)
+            }
+            _ => true,
         }
     }
 

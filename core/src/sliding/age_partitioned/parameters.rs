@@ -60,6 +60,22 @@ impl AgePartitionedParameters {
         window_chance(k, &chances, |_| true)
     }
 
+    /// The part of it that the last window has, all of whose slices are full.
+    pub(super) fn last_window_chance(&self) -> f64 {
+        let full = self.block.law().chance(self.slice_items(), self.blocks as f64);
+        full.powi(self.slices_per_key as i32)
+    }
+
+    /// Keys of a full slice.
+    pub(super) fn slice_items(&self) -> u64 {
+        self.generation * u64::from(self.slices_per_key)
+    }
+
+    /// Bytes that one more block in each slice takes.
+    pub(super) fn block_bytes(&self) -> u64 {
+        8 * self.group_words() * u64::from(self.slices_per_key)
+    }
+
     /// Words of the blocks that lie side by side.
     pub(super) fn group_words(&self) -> u64 {
         u64::from(self.slices_per_class) * u64::from(self.block.words)

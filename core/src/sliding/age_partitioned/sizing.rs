@@ -58,34 +58,39 @@ pub fn with_error(window: u64, rate: f64, slack: u64) -> Option<AgePartitionedPa
     })
 }
 
-/// What none that keeps `rate` can be cheaper than: sized for full slices alone. The cheapest of them all is
-/// found without sizing those whose bounds are dearer.
+/// What none that keeps `rate` can be cheaper than, if slices filled evenly.
 pub fn floor(goal: &Goal, window: u64, rate: f64, slack: u64) -> Floor {
-    let least = |bound: AgePartitionedParameters, blocks: u64| {
-        let least = AgePartitionedParameters { blocks: blocks.max(1), ..bound };
-        Floor::of(goal, [(least.heap_bytes(), least.lines_touched())])
-    };
-    let bounds = bounds(window, rate, slack).into_iter().map(|bound| {
+    let bounds = full_slices(window, rate, slack);
+    Floor::of(goal, bounds.map(|(full, _)| (full.heap_bytes(), full.lines_touched())))
+}
+
+/// Whether one that keeps `rate` might be cheaper than `price`, for all that full slices alone tell.
+pub fn may_beat(goal: &Goal, window: u64, rate: f64, slack: u64, price: f64) -> bool {
+    full_slices(window, rate, slack).any(|(full, chance)| {
+        let even = Floor::of(goal, [(full.heap_bytes(), full.lines_touched())]);
+        // As many blocks as the price would buy.
+        let room = price / even.price;
+        let blocks = (full.heap_bytes() as f64 * room / full.block_bytes() as f64).ceil();
+        room > 1.0 && full.block.law().chance(full.slice_items(), blocks) <= chance
+    })
+}
+
+/// What may keep the rate, each with fewer blocks than that takes even if all slices but the full ones were
+/// empty, and the chance at which a full slice may hold a key that is not in it.
+fn full_slices(
+    window: u64,
+    rate: f64,
+    slack: u64,
+) -> impl Iterator<Item = (AgePartitionedParameters, f64)> {
+    bounds(window, rate, slack).into_iter().map(move |bound| {
         let (k, l) = (f64::from(bound.slices_per_key), f64::from(bound.generations()));
         // All but k - 1 of the slices are full, and of these there are l + 2 - k windows. Each is found
         // where the slice before it does not hold the key and no other window was found.
         let others = (l + 1.0 - k) * (1.0 - rate.powf(1.0 / k)) * (1.0 - rate);
         let chance = (rate / (1.0 + others)).powf(1.0 / k);
-        let load = most_load(chance, bound.block.bits);
-        (least(bound, blocks_at(&bound, load)), chance, bound)
-    });
-    let mut bounds: Vec<_> = bounds.collect();
-    bounds.sort_by(|(one, ..), (other, ..)| one.price.total_cmp(&other.price));
-    let bytes = bounds.iter().map(|(rough, ..)| rough.bytes).min().unwrap_or(u64::MAX);
-    let mut price = f64::INFINITY;
-    for (rough, chance, bound) in bounds {
-        if rough.price >= price {
-            break;
-        }
-        let items = bound.generation * u64::from(bound.slices_per_key);
-        price = price.min(least(bound, bound.block.blocks_for(items, chance)).price);
-    }
-    Floor { bytes, price, needs_even_stream: false }
+        let blocks = blocks_at(&bound, most_load(chance, bound.block.bits)).max(1);
+        (AgePartitionedParameters { blocks, ..bound }, chance)
+    })
 }
 
 /// The size of the smallest.
@@ -138,8 +143,8 @@ fn sized_within(
 ) -> Option<AgePartitionedParameters> {
     let sized = |blocks| AgePartitionedParameters { blocks, ..bound };
     let keeps = |blocks| sized(blocks).false_positive_rate() <= rate;
-    let group = 8 * bound.group_words() * u64::from(bound.slices_per_key);
-    let (mut too_few, mut many) = (bound.blocks - 1, bound.blocks.max(bytes / group + 1));
+    let most = bytes / bound.block_bytes() + 1;
+    let (mut too_few, mut many) = (bound.blocks - 1, bound.blocks.max(most));
     if !keeps(many) {
         return None;
     }
@@ -163,7 +168,7 @@ pub fn with_memory(window: u64, bytes: u64, slack: u64) -> Option<AgePartitioned
     let mut best: Option<(f64, AgePartitionedParameters)> = None;
     for shape in shapes(window, slack) {
         let spare = bytes.checked_sub(AgePartitionedParameters { blocks: 0, ..shape }.heap_bytes());
-        let group = 8 * shape.group_words() * u64::from(shape.slices_per_key);
+        let group = shape.block_bytes();
         let blocks = spare.map_or(0, |spare| spare / group);
         if blocks == 0 {
             continue;
@@ -171,6 +176,10 @@ pub fn with_memory(window: u64, bytes: u64, slack: u64) -> Option<AgePartitioned
         for bits in shape.block.words..=BlockShape::MOST_BITS {
             let block = BlockShape { bits, ..shape.block };
             let sized = AgePartitionedParameters { block, blocks, ..shape };
+            // Found at least as often as in the last window, whose slices are all full.
+            if best.is_some_and(|(least, _)| sized.last_window_chance() >= least) {
+                continue;
+            }
             let rate = sized.false_positive_rate();
             if best.is_none_or(|(least, _)| rate < least) {
                 best = Some((rate, sized));
@@ -210,8 +219,7 @@ fn shapes(window: u64, slack: u64) -> Vec<AgePartitionedParameters> {
 
 /// Blocks of a full slice with so many keys per bit.
 fn blocks_at(shape: &AgePartitionedParameters, load: f64) -> u64 {
-    let items = shape.generation as f64 * f64::from(shape.slices_per_key);
-    (items / load / f64::from(64 * shape.block.words)) as u64
+    (shape.slice_items() as f64 / load / f64::from(64 * shape.block.words)) as u64
 }
 
 #[cfg(test)]

@@ -34,6 +34,11 @@ pub struct SlidingParameters {
 impl SlidingParameters {
     /// The smallest filter that keeps a rate, and a slack if one is given.
     pub fn with_error(window: u64, slack: Option<u64>, rate: f64) -> Result<Self, Unfit> {
+        Self::within(window, slack, rate, u64::MAX)
+    }
+
+    /// The same if it takes at most so many bytes.
+    fn within(window: u64, slack: Option<u64>, rate: f64, bytes: u64) -> Result<Self, Unfit> {
         if !(1..=LONGEST).contains(&window) {
             return Err(Unfit("keeps windows of up to 2^40 items"));
         }
@@ -41,19 +46,20 @@ impl SlidingParameters {
         if counts.peek().is_none() {
             return Err(Unfit("needs a slack of about a 255th of the window"));
         }
-        let plans = counts.filter_map(|count| {
-            let tag_bits = generations::tag_bits(count);
-            let shape = Shape::smallest(population(window, count), rate, tag_bits)?;
-            Some(Self { window, generations: count, shape })
-        });
-        plans
-            .min_by_key(Self::heap_bytes)
-            .ok_or(Unfit("cannot err so rarely over so long a window: hashes have 64 bits"))
+        let (mut best, mut most_bytes) = (None, bytes);
+        for count in counts {
+            let (entries, tag_bits) = (population(window, count), generations::tag_bits(count));
+            if let Some(shape) = Shape::smallest_within(entries, rate, tag_bits, most_bytes) {
+                best = Some(Self { window, generations: count, shape });
+                most_bytes = shape.heap_bytes() - 1;
+            }
+        }
+        best.ok_or(Unfit("cannot err so rarely over so long a window: hashes have 64 bits"))
     }
 
     /// The filter with the smallest error that fits into `bytes`.
     pub fn with_memory(window: u64, slack: Option<u64>, bytes: u64) -> Result<Self, Unfit> {
-        least_error(bytes, |rate| Self::with_error(window, slack, rate))
+        least_error(bytes, |rate| Self::within(window, slack, rate, bytes))
     }
 
     /// Insertions beyond the window that may still be reported.
