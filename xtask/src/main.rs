@@ -1,5 +1,6 @@
 //! The chores of the workspace, so that nobody has to remember their commands.
 
+mod browser;
 mod clicks;
 mod engines;
 mod fresh;
@@ -7,10 +8,13 @@ mod fuzz;
 mod memory;
 mod mutants;
 mod named;
+mod node;
 mod packages;
+mod page;
 mod portable;
 mod public;
 mod python;
+mod site;
 mod spark;
 mod steps;
 mod tidy;
@@ -49,6 +53,9 @@ Usage: cargo xtask CHORE
   python-race   that package beside other packages and sets, speed and memory; measures likewise
   spark         the tests of that package on Spark, which needs Java; `full` with a million events, ten
                 kills, and state and time beside Spark's own, which takes a quarter of an hour
+  site          the planner's page, the report and the book, in one folder (needs the target
+                wasm32-unknown-unknown of rustup; installs nodejs and npm)
+  browser       the same, driven by Chromium, which it installs
   redis         a server with the module, and redis-cli on it until that is left (`valkey` likewise)
   race          the module beside SET EX NX in the same server; measures, so keep the machine quiet
                 (REDISBLOOM=FILE brings that module in, here and below)
@@ -89,6 +96,8 @@ fn run() -> Result<()> {
         ["python-race"] => python::race(),
         ["spark"] => spark::test(),
         ["spark", "full"] => spark::full(),
+        ["site"] => site::build(),
+        ["browser"] => browser::test(),
         ["race"] => Engines::prepare(Build::Release)?.race(),
         ["instructions"] => Engines::prepare(Build::Release)?.instructions(),
         ["clicks"] => clicks::write(),

@@ -33,6 +33,16 @@ pub const FOR_SPARK: &[Package] = &[
     Package { name: "openjdk-17-jre-headless", is_there: || program("java").is_some() },
 ];
 
+/// What the site is made smaller with.
+pub const FOR_NODE: &[Package] = &[
+    Package { name: "nodejs", is_there: || program("node").is_some() },
+    Package { name: "npm", is_there: || program("npm").is_some() },
+];
+
+/// What the tests of the site need besides.
+pub const FOR_BROWSERS: &[Package] =
+    &[Package { name: "chromium", is_there: || program("chromium").is_some() }];
+
 /// What a bare root is made with.
 pub const FOR_BARE_ROOTS: &[Package] =
     &[Package { name: "debootstrap", is_there: || program("debootstrap").is_some() }];

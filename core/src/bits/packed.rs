@@ -54,9 +54,11 @@ impl Packed {
         }
     }
 
-    /// Bytes on the heap for `len` integers of `width` bits.
+    /// Bytes on the heap for `len` integers of `width` bits; the same on every machine, also where there
+    /// is no room for so many, since plans are made on one machine for another.
     pub const fn heap_bytes_for(width: u32, len: usize) -> u64 {
-        (Self::words_for(width, len) as u64).saturating_add(1).saturating_mul(8)
+        let bytes = ((width as u128 * len as u128).div_ceil(64) + 1) * 8;
+        if bytes > u64::MAX as u128 { u64::MAX } else { bytes as u64 }
     }
 
     /// How many integers there are.
