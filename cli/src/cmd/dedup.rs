@@ -309,19 +309,10 @@ impl Session {
         if request.count {
             output::print(&format!("{}\n", self.printer.shown()))?;
         }
-        if !request.stats && request.stats_json.is_none() {
+        if !request.figures.are_wanted() {
             return Ok(());
         }
         let report = self.counts.report(self.judge.about()?);
-        if request.stats {
-            // Nobody may be there to read it.
-            let _ = write!(io::stderr(), "{report}");
-        }
-        match &request.stats_json {
-            Some(path) if path.as_os_str() == "-" => output::print(&report.json()?),
-            Some(path) => fs::write(path, report.json()?)
-                .with_context(|| format!("cannot write {}", path.display())),
-            None => Ok(()),
-        }
+        request.figures.tell(&report, || report.json())
     }
 }

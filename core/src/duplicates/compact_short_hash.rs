@@ -76,12 +76,7 @@ impl Parameters for CompactShortHashParameters {
 
 impl Blueprint for CompactShortHashParameters {
     fn promise(&self) -> Promise {
-        Promise {
-            window: Window::Last(self.window),
-            slack: Slack::Items(0),
-            false_positives: self.false_positive_rate(),
-            false_negatives: 0.0,
-        }
+        Promise::remembering(Window::Last(self.window), Slack::Items(0), self.false_positive_rate())
     }
 
     fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {

@@ -123,12 +123,7 @@ impl Parameters for InterleavedParameters {
 
 impl Blueprint for InterleavedParameters {
     fn promise(&self) -> Promise {
-        Promise {
-            window: Window::Last(self.window),
-            slack: Slack::Items(self.slack()),
-            false_positives: self.false_positive_rate(),
-            false_negatives: 0.0,
-        }
+        Promise::remembering(Window::Last(self.window), Slack::Items(self.slack()), self.false_positive_rate())
     }
 
     fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {

@@ -69,12 +69,7 @@ impl Parameters for DoubleBufferParameters {
 
 impl Blueprint for DoubleBufferParameters {
     fn promise(&self) -> Promise {
-        Promise {
-            window: Window::Last(self.window),
-            slack: Slack::Items(self.window),
-            false_positives: self.false_positive_rate(),
-            false_negatives: 0.0,
-        }
+        Promise::remembering(Window::Last(self.window), Slack::Items(self.window), self.false_positive_rate())
     }
 
     fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {

@@ -12,7 +12,7 @@
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
 use super::counters::{COUNTERS_PER_LINE, Counters};
-use super::place::Place;
+use super::allotment::Allotment;
 use crate::bits::size_of_parts;
 use crate::hash::{reduce, remix};
 use crate::probability::{least, poisson_mean};
@@ -66,7 +66,7 @@ impl Blocked {
     }
 }
 
-impl Place for Blocked {
+impl Allotment for Blocked {
     #[inline]
     fn counters(&self) -> usize {
         size_of_parts(self.lines, COUNTERS_PER_LINE as u64)

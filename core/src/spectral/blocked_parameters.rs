@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use super::blocked::Blocked;
 use super::counters::{Bytes, Counters};
 use super::parameters::{counted_items, promise};
-use super::place::Place;
+use super::allotment::Allotment;
 use super::rule::{Rule, Second};
 use super::{Design, MOST_HASHES_IN_LINE, Spectral};
 use crate::bits::Lines;
@@ -80,7 +80,7 @@ impl Blueprint for BlockedParameters {
 }
 
 impl Design for BlockedParameters {
-    type Place = Blocked;
+    type Allotment = Blocked;
 
     fn place(&self) -> Blocked {
         self.blocked

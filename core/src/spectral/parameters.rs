@@ -7,7 +7,7 @@ use alloc::borrow::ToOwned;
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
 use super::counters::{Bytes, Counters, Fixed, Pools, Serial, StringArray};
-use super::place::{MOST_HASHES, Place, Rows};
+use super::allotment::{MOST_HASHES, Allotment, Rows};
 use super::rule::{Rule, Second};
 use super::{Design, Spectral};
 use crate::blueprint::{Blueprint, Structure, Unfit};
@@ -220,7 +220,7 @@ impl Structure for SpectralParameters {
 }
 
 impl Design for SpectralParameters {
-    type Place = Rows;
+    type Allotment = Rows;
 
     fn place(&self) -> Rows {
         self.rows

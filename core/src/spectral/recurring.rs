@@ -16,7 +16,7 @@ use alloc::boxed::Box;
 
 use super::counters::Bytes;
 use super::parameters::{SpectralParameters, Storage, counted_items, promise};
-use super::place::{Place, Rows};
+use super::allotment::{Allotment, Rows};
 use super::rule::Rule;
 use super::{Design, Spectral};
 use crate::blueprint::{Blueprint, Structure, Unfit};
@@ -119,7 +119,7 @@ impl Structure for RecurringParameters {
 }
 
 impl Design for RecurringParameters {
-    type Place = Rows;
+    type Allotment = Rows;
 
     fn place(&self) -> Rows {
         self.rows

@@ -18,7 +18,6 @@ use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Counting, Filter, Membership, Removing};
 use crate::plan::{Goal, Limit};
-use crate::sample::spread;
 use crate::window::Time;
 
 /// Segments that are asked how often they err, of which each is some kilobytes.
@@ -106,18 +105,9 @@ impl Filter for GrowingCounts {
     }
 
     fn false_positive_rate(&self) -> f64 {
-        let rate = |hash| {
-            let (depth, segment) = self.directory.segment(hash);
-            let counts = Counts::of(segment, self.parameters.lengths.width(depth));
-            (depth, counts.matched())
-        };
-        if self.directory.segment_count() <= SEGMENTS_ASKED {
-            let all = self.directory.first_hashes().map(rate);
-            return all.map(|(depth, rate)| rate * (-f64::from(depth)).exp2()).sum();
-        }
-        // Evenly spread hashes meet a segment as often as keys do.
-        let hashes = spread(usize::MAX, SEGMENTS_ASKED);
-        hashes.map(|hash| rate(hash as u64).1).sum::<f64>() / SEGMENTS_ASKED as f64
+        self.directory.mean_rate(SEGMENTS_ASKED, |depth, segment| {
+            Counts::of(segment, self.parameters.lengths.width(depth)).matched()
+        })
     }
 
     fn write_payload(&self, out: &mut Writer) {

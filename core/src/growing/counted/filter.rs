@@ -3,10 +3,10 @@
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
 use super::super::depth::Depths;
-use super::super::directory::{Directory, Kept};
+use super::super::directory::{Directory, Listed};
 use super::super::origin::Origins;
 use super::super::parameters::SPLIT_FROM;
-use super::super::segment::{BLOCK_BITS, HEAD, Place, SLOTS, Segment};
+use super::super::segment::{BLOCK_BITS, HEAD, Address, SLOTS, Segment};
 use super::blueprint::GrowingCountsParameters;
 use super::counts::Counts;
 use super::shape::{MOST_COUNT, Shape};
@@ -42,7 +42,7 @@ impl GrowingCounts {
         let shape = Shape { key_bits: parameters.lengths.width(0) as u32, code_bits: 1 };
         let words = shape.words_for(0).expect("nothing always fits");
         let segment = Segment::of_length(words);
-        let whole = Kept { segment, depth: 0, origins: Origins::default() };
+        let whole = Listed { segment, depth: 0, origins: Origins::default() };
         Self::from_parts(parameters, Directory::new(vec![whole], 0, false), 0, 0)
     }
 
@@ -202,14 +202,14 @@ impl GrowingCounts {
 
     /// The place of a hash, and its segment.
     #[inline(always)]
-    pub(super) fn counts(&self, hash: u64) -> (Place, Counts<&[u64]>) {
+    pub(super) fn counts(&self, hash: u64) -> (Address, Counts<&[u64]>) {
         let (depth, segment) = self.directory.segment(hash);
         let of = self.depths.of(depth);
         (of.place(hash, depth), Counts::of(segment, of.width()))
     }
 
     #[inline(always)]
-    fn counts_mut(&mut self, hash: u64) -> (Place, Counts<&mut [u64]>) {
+    fn counts_mut(&mut self, hash: u64) -> (Address, Counts<&mut [u64]>) {
         let (depth, segment) = self.directory.segment_mut(hash);
         let of = self.depths.of(depth);
         (of.place(hash, depth), Counts::of(segment, of.width()))
@@ -217,7 +217,7 @@ impl GrowingCounts {
 
     /// The same; starts loading what an operation reads and moves.
     #[inline(always)]
-    pub(super) fn ahead(&self, hash: u64) -> (Place, Counts<&[u64]>) {
+    pub(super) fn ahead(&self, hash: u64) -> (Address, Counts<&[u64]>) {
         let (depth, segment) = self.directory.segment(hash);
         let of = self.depths.of(depth);
         let counts = Counts::of(segment, of.width());
