@@ -1,17 +1,12 @@
 //! `lately count`: how often each key came.
 
-use std::fs;
-use std::io::{self, Write};
-use std::path::Path;
-
-use anyhow::{Context, bail};
+use anyhow::bail;
 use lately::Hashing;
 
 use super::Ended;
 use crate::args::Count;
 use crate::input::Ending;
 use crate::listing::Listing;
-use crate::output;
 use crate::records::Keys;
 use crate::stats::Counts;
 use crate::tally::Tally;

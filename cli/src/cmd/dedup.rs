@@ -3,12 +3,10 @@
 //! What was judged is printed before it is remembered on disk: after a crash a record may come
 //! twice, but none is lost.
 
-use std::fs;
-use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use lately::raw::{Horizon, Untyped};
 use lately::{Clock, SystemClock, Time};
 

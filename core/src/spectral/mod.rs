@@ -31,7 +31,7 @@ mod window_parameters;
 pub use blocked::{Blocked, MOST_HASHES_IN_LINE};
 pub use blocked_parameters::BlockedParameters;
 pub use parameters::{SpectralParameters, Storage, hashes_for};
-pub use place::{Indices, MOST_HASHES, Allotment, Rows};
+pub use allotment::{Indices, MOST_HASHES, Allotment, Rows};
 pub use recurring::RecurringParameters;
 pub use rule::Rule;
 pub use window::SpectralWindow;
