@@ -10,9 +10,9 @@
 //! instead of 32: a whole line instead of half of one evens out how full blocks are. It is a part
 //! of structures here, not a structure of the catalog: alone it never forgets.
 
+use crate::bits::{LINE_WORDS, Lines, prefetch};
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
-use crate::bits::{LINE_WORDS, Lines, prefetch};
 use crate::hash::{reduce, remix};
 use crate::probability::{least, most_load, poisson_mean};
 use crate::sample::{LINES, sample};

@@ -9,21 +9,21 @@
 //! full, or when a repeat must not refresh its key), so hashes take the `2^h - 1` values above it.
 //! What is not guaranteed: speed. Every operation reads the whole ring.
 
-use alloc::vec::Vec;
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::law::Stream;
 use crate::bits::{Packed, size};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Filter, Membership};
-use crate::parameters::{List, Parameters};
-use crate::promise::{Mistakes, Promise};
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::hash::{Seed, reduce};
+use crate::parameters::{List, Parameters};
 use crate::plan::{Goal, Limit};
+use crate::promise::{Mistakes, Promise};
 use crate::window::{Slack, Time, Window};
 
 /// How many hashes of how many bits.

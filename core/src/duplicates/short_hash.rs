@@ -23,22 +23,22 @@
 //!
 //! A snapshot holds the ring alone; the dictionary is built again from it.
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::counts::{HashCounts, QuotientCounts, WholeHashes};
 use super::law::Stream;
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Counting, Filter, Membership};
-use crate::parameters::{List, Parameters};
-use crate::promise::{Mistakes, Promise};
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::hash::{Seed, reduce};
 use crate::latest::Latest;
+use crate::parameters::{List, Parameters};
 use crate::plan::{Goal, Limit};
+use crate::promise::{Mistakes, Promise};
 use crate::window::{Slack, Time, Window};
-use alloc::vec::Vec;
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::fmt::Debug;
 use core::marker::PhantomData;
 
@@ -341,8 +341,9 @@ impl<C: Counts> Structure for RingParameters<C> {
         match goal.limit {
             Limit::Error(rate) => Self::with_error(window, rate.get())
                 .ok_or(Unfit("cannot err so rarely over so long a window")),
-            Limit::Memory(memory) => Self::with_memory(window, memory.bytes())
-                .ok_or(Unfit("needs more bits per item")),
+            Limit::Memory(memory) => {
+                Self::with_memory(window, memory.bytes()).ok_or(Unfit("needs more bits per item"))
+            }
         }
     }
 

@@ -118,7 +118,9 @@ impl Directory {
     ) -> f64 {
         if self.segment_count() <= asked {
             let all = self.first_hashes().map(|hash| self.segment(hash));
-            return all.map(|(depth, segment)| rate(depth, segment) * (-f64::from(depth)).exp2()).sum();
+            return all
+                .map(|(depth, segment)| rate(depth, segment) * (-f64::from(depth)).exp2())
+                .sum();
         }
         // Evenly spread hashes meet a segment as often as keys do.
         let some = spread(usize::MAX, asked).map(|hash| self.segment(hash as u64));

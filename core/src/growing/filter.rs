@@ -2,14 +2,12 @@
 
 use core::any::Any;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::depth::{Depth, Depths};
 use super::directory::{Directory, Listed, MOST_NOTES};
 use super::origin::Origins;
 use super::parameters::{GrowingParameters, SPLIT_FROM};
 use super::reshape::{bins_for, halves};
-use super::segment::{BLOCK_BITS, HEAD, MOST_BINS, Outcome, OnMatch, SLOTS, Segment, touch};
+use super::segment::{BLOCK_BITS, HEAD, MOST_BINS, OnMatch, Outcome, SLOTS, Segment, touch};
 use super::state;
 use crate::bits::{Isa, LINE_WORDS, Level, Scalar, prefetch, prefix, vectorized};
 use crate::blueprint::Blueprint;
@@ -17,6 +15,8 @@ use crate::codec::Writer;
 use crate::dictionary::work::{Uncounted, Work};
 use crate::error::Error;
 use crate::filter::{Filter, Membership, Removing};
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::hash::reduce;
 use crate::memory;
 use crate::window::Time;

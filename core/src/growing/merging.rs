@@ -16,7 +16,7 @@ use super::field::{shortened, used_up};
 use super::filter::Growing;
 use super::origin::{Origin, Origins};
 use super::removal::Noted;
-use super::segment::{BLOCKS, BUCKETS, Address, SLOTS, Segment};
+use super::segment::{Address, BLOCKS, BUCKETS, SLOTS, Segment};
 use crate::bits::{Isa, prefix, sibling};
 use crate::dictionary::work::Uncounted;
 use crate::hash::remix;

@@ -10,7 +10,7 @@ use core::ops::{Deref, Range};
 
 use super::field::used_up;
 use super::segment::{
-    BLOCKS, BUCKETS, Block, HEAD, Outcome, Address, OnMatch, SLOTS, Segment, words_of,
+    Address, BLOCKS, BUCKETS, Block, HEAD, OnMatch, Outcome, SLOTS, Segment, words_of,
 };
 use crate::bits::{Isa, copy_bits};
 use crate::dictionary::work::Uncounted;
@@ -53,7 +53,9 @@ impl Segment {
         let bins = least_bins(entries.len());
         let mut segment = Self::new(width, bins);
         let mut rest = entries;
-        for (number, (start, count)) in starts(&counts, SLOTS * bins).into_iter().zip(counts).enumerate() {
+        for (number, (start, count)) in
+            starts(&counts, SLOTS * bins).into_iter().zip(counts).enumerate()
+        {
             let (block, others) = rest.split_at(count);
             let mut occupied = 0;
             for (at, entry) in block.iter().enumerate() {
@@ -202,7 +204,9 @@ fn half<I: Isa>(
     let bins = bins.max(least_bins(counts.iter().sum()));
     let mut made = Segment::new(child_width, bins);
     let mut newly_used_up = Vec::new();
-    for (number, (start, source)) in starts(&counts, SLOTS * bins).into_iter().zip(sources).enumerate() {
+    for (number, (start, source)) in
+        starts(&counts, SLOTS * bins).into_iter().zip(sources).enumerate()
+    {
         let (parent, upper) = (first_block + number / 2, number % 2 == 1);
         let mut buckets = segment.block(parent).occupied();
         if upper {

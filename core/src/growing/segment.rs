@@ -30,12 +30,12 @@ use crate::bits::{Isa, insert_bits_down, insert_bits_up, read_bits, read_bits_do
 use crate::dictionary::work::Work;
 
 pub(super) use super::address::{
-    ADDRESS_CHANCE, BLOCK_BITS, BLOCKS, BUCKETS, Block, HEAD, MOST_BINS, Address, Run, SLOTS,
+    ADDRESS_CHANCE, Address, BLOCK_BITS, BLOCKS, BUCKETS, Block, HEAD, MOST_BINS, Run, SLOTS,
     words_of,
 };
 use super::depth::Depth;
 use super::field::{Compared, matches};
-pub(super) use super::outcome::{Outcome, OnMatch};
+pub(super) use super::outcome::{OnMatch, Outcome};
 pub(super) use super::work::touch;
 
 /// Signatures with a common prefix. How wide a field is depends on the prefix, so every call is told

@@ -8,9 +8,7 @@
 
 use alloc::vec::Vec;
 
-use super::directory::{
-    Directory, Listed, MOST_DEPTH, MOST_NOTES, MOST_SEGMENTS, longest_prefix,
-};
+use super::directory::{Directory, Listed, MOST_DEPTH, MOST_NOTES, MOST_SEGMENTS, longest_prefix};
 use super::filter::Growing;
 use super::origin::Origins;
 use super::parameters::GrowingParameters;

@@ -16,7 +16,7 @@ use super::field::used_up;
 use super::filter::Growing;
 use super::merging::in_parent;
 use super::reshape::child;
-use super::segment::{Outcome, Address, OnMatch, Segment};
+use super::segment::{Address, OnMatch, Outcome, Segment};
 use crate::bits::{Isa, prefix, vectorized};
 use crate::dictionary::work::Uncounted;
 

@@ -2,11 +2,11 @@
 
 use core::ops::Deref;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::counters::Counters;
 use crate::bits::size_of_parts;
 use crate::error::Error;
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::hash::{reduce, remix};
 use crate::parameters::{List, Parameters};
 use crate::sample::{PLACES, share};

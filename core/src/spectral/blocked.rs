@@ -9,11 +9,11 @@
 //! counters have grown so much that pools hold fewer of them, the 64 counters take two lines, side
 //! by side.
 
+use super::allotment::Allotment;
+use super::counters::{COUNTERS_PER_LINE, Counters};
+use crate::bits::size_of_parts;
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
-use super::counters::{COUNTERS_PER_LINE, Counters};
-use super::allotment::Allotment;
-use crate::bits::size_of_parts;
 use crate::hash::{reduce, remix};
 use crate::probability::{least, poisson_mean};
 use crate::sample::{PLACES, sample};

@@ -19,19 +19,19 @@
 pub mod counters;
 
 mod algebra;
+mod allotment;
 mod blocked;
 mod blocked_parameters;
 mod parameters;
-mod allotment;
 mod recurring;
 pub mod rule;
 mod window;
 mod window_parameters;
 
+pub use allotment::{Allotment, Indices, MOST_HASHES, Rows};
 pub use blocked::{Blocked, MOST_HASHES_IN_LINE};
 pub use blocked_parameters::BlockedParameters;
 pub use parameters::{SpectralParameters, Storage, hashes_for};
-pub use allotment::{Indices, MOST_HASHES, Allotment, Rows};
 pub use recurring::RecurringParameters;
 pub use rule::Rule;
 pub use window::SpectralWindow;

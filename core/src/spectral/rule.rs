@@ -17,9 +17,8 @@
 //! not hold: a key is looked for in the second filter by its counters there, which others may have
 //! set, and a key counted there is not counted while its minimum recurs. The lab shows how often.
 
-
+use super::allotment::{Allotment, MOST_HASHES, Rows, WIDEST};
 use super::counters::{Counters, read_counters, write_counters};
-use super::allotment::{MOST_HASHES, Allotment, Rows, WIDEST};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::hash::remix;

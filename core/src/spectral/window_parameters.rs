@@ -2,8 +2,6 @@
 
 use alloc::boxed::Box;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::parameters::SpectralParameters;
 use super::rule::Rule;
 use super::window::SpectralWindow;
@@ -12,9 +10,11 @@ use crate::bits::{Packed, size};
 use crate::blueprint::Blueprint;
 use crate::error::Error;
 use crate::filter::Filter;
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
+use crate::hash::Seed;
 use crate::parameters::{List, Parameters};
 use crate::promise::Promise;
-use crate::hash::Seed;
 use crate::window::{Slack, Window};
 
 /// How many short hashes of how many bits, and the counters for them.

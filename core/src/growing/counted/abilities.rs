@@ -2,8 +2,6 @@
 
 use alloc::boxed::Box;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::super::parameters::UNKNOWN_ITEMS;
 use super::super::segment::ADDRESS_CHANCE;
 use super::blueprint::GrowingCountsParameters;
@@ -17,6 +15,8 @@ use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Counting, Filter, Membership, Removing};
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::plan::{Goal, Limit};
 use crate::window::Time;
 
@@ -139,7 +139,9 @@ impl Counts<&[u64]> {
         }
         let (mut sum, longest) = (0.0, f64::from(self.shape.key_bits - 1));
         // The lowest one of a key stands after its last bit.
-        self.each_of_all(|_, entry| sum += (f64::from(entry.key.trailing_zeros()) - longest).exp2());
+        self.each_of_all(|_, entry| {
+            sum += (f64::from(entry.key.trailing_zeros()) - longest).exp2()
+        });
         sum * ADDRESS_CHANCE
     }
 }
@@ -152,9 +154,7 @@ impl Structure for GrowingCountsParameters {
             (Limit::Error(rate), items) => {
                 Self::with_error(rate.get(), items.unwrap_or(UNKNOWN_ITEMS))
             }
-            (Limit::Memory(memory), Some(items)) => {
-                Self::with_memory(memory.bytes(), items)
-            }
+            (Limit::Memory(memory), Some(items)) => Self::with_memory(memory.bytes(), items),
             (Limit::Memory(_), None) => Err(Unfit("must know how many items a memory is for")),
         }
     }

@@ -3,7 +3,7 @@
 use core::ops::{Deref, DerefMut};
 
 use super::super::field::matches;
-use super::super::segment::{BLOCKS, Address, Run, Segment};
+use super::super::segment::{Address, BLOCKS, Run, Segment};
 use super::shape::{MOST_COUNT, Shape};
 use crate::bits::Isa;
 use crate::dictionary::work::Uncounted;

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::super::reshape::starts;
-use super::super::segment::{BLOCKS, Block, Address, Segment};
+use super::super::segment::{Address, BLOCKS, Block, Segment};
 use super::shape::Shape;
 
 /// Slots one after the other.

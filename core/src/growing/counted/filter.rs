@@ -1,17 +1,17 @@
 //! The counter: a directory of segments, and the rule by which they grow.
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::super::depth::Depths;
 use super::super::directory::{Directory, Listed};
 use super::super::origin::Origins;
 use super::super::parameters::SPLIT_FROM;
-use super::super::segment::{BLOCK_BITS, HEAD, Address, SLOTS, Segment};
+use super::super::segment::{Address, BLOCK_BITS, HEAD, SLOTS, Segment};
 use super::blueprint::GrowingCountsParameters;
 use super::counts::Counts;
 use super::shape::{MOST_COUNT, Shape};
 use crate::bits::{Isa, LINE_WORDS, Level, prefetch, prefix, vectorized};
 use crate::error::Error;
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::hash::reduce;
 
 /// What is counted where a segment ran out of room for good: nobody knows.
@@ -53,7 +53,15 @@ impl GrowingCounts {
         lost: u64,
     ) -> Self {
         let depths = Depths::new(&parameters.lengths);
-        Self { parameters, depths, level: Level::detect(), directory, items, lost, is_product: false }
+        Self {
+            parameters,
+            depths,
+            level: Level::detect(),
+            directory,
+            items,
+            lost,
+            is_product: false,
+        }
     }
 
     /// Different keys that were counted and not taken back, where no two were taken for one.

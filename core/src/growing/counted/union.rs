@@ -140,7 +140,8 @@ fn combined(
 ) -> (Option<Segment>, usize) {
     let mut parts = Vec::new();
     for (counts, is_theirs) in [(ours, false), (theirs, true)] {
-        counts.each_of_all(|place, entry| parts.push(Part { place, count: entry.count, is_theirs }));
+        counts
+            .each_of_all(|place, entry| parts.push(Part { place, count: entry.count, is_theirs }));
     }
     // In every bucket the shortest first, which are prefixes of those after them.
     let bucket = |part: &Part| (part.place.block, part.place.bucket);
