@@ -221,10 +221,6 @@ impl Filter for BlockDecaying {
         &self.parameters
     }
 
-    fn heap_bytes(&self) -> u64 {
-        self.parameters.heap_bytes()
-    }
-
     fn false_positive_rate(&self) -> f64 {
         let counts = |counter| self.counters.get(counter) > self.now;
         let share = share(0..self.counters.len(), PLACES, counts);

@@ -214,10 +214,6 @@ impl Filter for TwoBuffers {
         &self.parameters
     }
 
-    fn heap_bytes(&self) -> u64 {
-        self.parameters.heap_bytes()
-    }
-
     fn false_positive_rate(&self) -> f64 {
         let half = |half| {
             let (bits, base) = (&self.bits, self.base(half));

@@ -157,10 +157,6 @@ impl Filter for CompactShortHash {
         &self.parameters
     }
 
-    fn heap_bytes(&self) -> u64 {
-        self.parameters.heap_bytes()
-    }
-
     fn false_positive_rate(&self) -> f64 {
         let mut held: Vec<u64> = (0..self.ring.len()).map(|i| self.ring.get(i)).collect();
         held.sort_unstable();

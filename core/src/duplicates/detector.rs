@@ -214,10 +214,6 @@ impl<D: Detector> Filter for Alone<D> {
         &self.parameters
     }
 
-    fn heap_bytes(&self) -> u64 {
-        self.parameters.heap_bytes()
-    }
-
     fn false_positive_rate(&self) -> f64 {
         self.parameters.detector.estimate(&self.cells, 0, PLACES)
     }

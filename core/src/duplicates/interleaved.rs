@@ -304,10 +304,6 @@ impl Filter for Interleaved {
         &self.parameters
     }
 
-    fn heap_bytes(&self) -> u64 {
-        self.parameters.heap_bytes()
-    }
-
     fn false_positive_rate(&self) -> f64 {
         let lines = self.parameters.lines_per_place();
         let places = sample(self.parameters.places as usize, LINES);

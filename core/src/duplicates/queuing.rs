@@ -258,10 +258,6 @@ impl<S: Subfilter> Filter for Queuing<S> {
         &self.parameters
     }
 
-    fn heap_bytes(&self) -> u64 {
-        self.parameters.heap_bytes()
-    }
-
     fn false_positive_rate(&self) -> f64 {
         let places = (PLACES / self.parameters.filters as usize).max(FEWEST_PLACES);
         let estimate = |base| self.parameters.subfilter.estimate(&self.cells, base, places);

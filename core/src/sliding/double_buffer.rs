@@ -171,10 +171,6 @@ impl Filter for DoubleBuffer {
         &self.parameters
     }
 
-    fn heap_bytes(&self) -> u64 {
-        self.parameters.heap_bytes()
-    }
-
     fn false_positive_rate(&self) -> f64 {
         self.current.false_positive_rate_with(&self.previous)
     }

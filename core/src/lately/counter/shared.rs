@@ -8,9 +8,10 @@
 use alloc::sync::Arc;
 use core::fmt;
 
+use super::super::now::Now;
 use super::super::shared::{self, Parts, Shareable};
 use super::super::timed::Moments;
-use super::super::{Builder, Clocked, Door, Untimed};
+use super::super::{Builder, Door, Untimed};
 use super::Counter;
 use crate::error::Error;
 use crate::filter::Admission;
@@ -73,7 +74,8 @@ where
     }
 }
 
-impl SharedCounter {
+#[allow(private_bounds, reason = "both kinds of time are listed; nobody can add a third")]
+impl<T: Now> SharedCounter<T> {
     /// [`Counter::add`] by any thread.
     ///
     /// ```
@@ -179,53 +181,6 @@ impl<T: Moments> SharedCounter<T> {
             done &= part?;
         }
         Ok(done)
-    }
-}
-
-impl SharedCounter<Clocked> {
-    /// Records a sighting now, by any thread, and says how often the key has been seen in the window.
-    ///
-    /// ```
-    /// use lately::{Lately, SystemClock};
-    /// use std::time::Duration;
-    ///
-    /// let minute = Duration::from_secs(60);
-    /// let clicks = Lately::within(minute).counting().clock(SystemClock).build_shared()?;
-    /// assert_eq!((clicks.add("user 17"), clicks.count("user 17")), (1, 1));
-    /// # Ok::<(), lately::Error>(())
-    /// ```
-    pub fn add(&self, key: impl Key) -> u64 {
-        self.parts.change(key, |part, key| part.add(key))
-    }
-
-    /// How often the key was seen in the window that ends now, by any thread.
-    ///
-    /// ```
-    /// use lately::{Lately, SystemClock};
-    /// use std::time::Duration;
-    ///
-    /// let minute = Duration::from_secs(60);
-    /// let clicks = Lately::within(minute).counting().clock(SystemClock).build_shared()?;
-    /// assert_eq!(clicks.count("user 17"), 0);
-    /// # Ok::<(), lately::Error>(())
-    /// ```
-    pub fn count(&self, key: impl Key) -> u64 {
-        self.parts.look(key, |part, key| part.count(key))
-    }
-
-    /// Counts the key if it then counts at most `limit`, by any thread: all of them together keep the limit.
-    ///
-    /// ```
-    /// use lately::{Lately, SystemClock};
-    /// use std::time::Duration;
-    ///
-    /// let minute = Duration::from_secs(60);
-    /// let requests = Lately::within(minute).counting().clock(SystemClock).build_shared()?;
-    /// assert!(requests.admit("user 17", 1).allowed);
-    /// # Ok::<(), lately::Error>(())
-    /// ```
-    pub fn admit(&self, key: impl Key, limit: u64) -> Admission {
-        self.parts.change(key, |part, key| part.admit(key, limit))
     }
 }
 
