@@ -319,8 +319,11 @@ pub trait Filter: Membership + Copied + fmt::Debug + Send + Sync + Any {
     /// The parameters it was built with; they know its name, its promise and its size.
     fn blueprint(&self) -> &dyn Blueprint;
 
-    /// Bytes on the heap at this moment, allocated by this structure.
-    fn heap_bytes(&self) -> u64;
+    /// Bytes on the heap at this moment, allocated by this structure. Of one of fixed size, what its
+    /// blueprint says.
+    fn heap_bytes(&self) -> u64 {
+        self.blueprint().heap_bytes()
+    }
 
     /// The chance, at this moment, that a key never seen is reported as seen: computed from what
     /// is stored now, where the promise speaks of the worst moment. From all of it if that is little,

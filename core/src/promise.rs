@@ -24,6 +24,13 @@ pub struct Promise {
     pub false_negatives: f64,
 }
 
+impl Promise {
+    /// Of a structure that forgets nothing inside its window.
+    pub fn remembering(window: Window, slack: Slack, false_positives: f64) -> Self {
+        Self { window, slack, false_positives, false_negatives: 0.0 }
+    }
+}
+
 /// Both kinds of false answers, as shares over a long stream.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Mistakes {

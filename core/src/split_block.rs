@@ -10,9 +10,9 @@
 //! instead of 32: a whole line instead of half of one evens out how full blocks are. It is a part
 //! of structures here, not a structure of the catalog: alone it never forgets.
 
+use crate::bits::{LINE_WORDS, Lines, prefetch};
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
-use crate::bits::{LINE_WORDS, Lines, prefetch};
 use crate::hash::{reduce, remix};
 use crate::probability::{least, most_load, poisson_mean};
 use crate::sample::{LINES, sample};
@@ -58,7 +58,7 @@ pub struct SplitBlock {
 
 /// Where a key lives: its block, and one bit for each lane.
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
+pub struct Lanes {
     block: usize,
     mask: [u64; LINE_WORDS],
 }
@@ -83,18 +83,18 @@ impl SplitBlock {
 
     /// Where `hash` lives. The same in every filter of as many blocks, so it can be computed once.
     #[inline]
-    pub fn place(&self, hash: u64) -> Place {
+    pub fn place(&self, hash: u64) -> Lanes {
         let (block, _) = reduce(hash, self.blocks.len() as u64);
         // The high bits chose the block; the lanes need 48 bits that do not depend on them.
         let bits = remix(hash, 0);
         let mask = core::array::from_fn(|lane| 1 << ((bits >> (6 * lane)) & 63));
-        Place { block: block as usize, mask }
+        Lanes { block: block as usize, mask }
     }
 
     /// Whether the key at `place` was inserted, or seems so.
     // Always: as a call, with the place passed through memory, a check takes a third longer.
     #[inline(always)]
-    pub fn contains(&self, place: &Place) -> bool {
+    pub fn contains(&self, place: &Lanes) -> bool {
         let block = &self.blocks.as_slice()[place.block];
         // No early exit: eight lanes cost less than one mispredicted branch.
         let missing = block.iter().zip(&place.mask).fold(0, |acc, (lane, bit)| acc | (!lane & bit));
@@ -103,7 +103,7 @@ impl SplitBlock {
 
     /// Inserts the key at `place`.
     #[inline]
-    pub fn insert(&mut self, place: &Place) {
+    pub fn insert(&mut self, place: &Lanes) {
         let block = &mut self.blocks.as_mut_slice()[place.block];
         for (lane, bit) in block.iter_mut().zip(&place.mask) {
             *lane |= bit;

@@ -116,12 +116,11 @@ impl Parameters for BlockDecayingParameters {
 
 impl Blueprint for BlockDecayingParameters {
     fn promise(&self) -> Promise {
-        Promise {
-            window: Window::Last(self.window),
-            slack: Slack::Items(self.slack()),
-            false_positives: self.false_positive_rate((self.window + self.slack() + 1) as f64),
-            false_negatives: 0.0,
-        }
+        Promise::remembering(
+            Window::Last(self.window),
+            Slack::Items(self.slack()),
+            self.false_positive_rate((self.window + self.slack() + 1) as f64),
+        )
     }
 
     fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {
@@ -220,10 +219,6 @@ impl Membership for BlockDecaying {
 impl Filter for BlockDecaying {
     fn blueprint(&self) -> &dyn Blueprint {
         &self.parameters
-    }
-
-    fn heap_bytes(&self) -> u64 {
-        self.parameters.heap_bytes()
     }
 
     fn false_positive_rate(&self) -> f64 {

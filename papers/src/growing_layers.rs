@@ -88,12 +88,7 @@ impl Parameters for GrowingLayersParameters {
 
 impl Blueprint for GrowingLayersParameters {
     fn promise(&self) -> Promise {
-        Promise {
-            window: Window::Ever,
-            slack: Slack::Unlimited,
-            false_positives: self.false_positive_rate.get(),
-            false_negatives: 0.0,
-        }
+        Promise::remembering(Window::Ever, Slack::Unlimited, self.false_positive_rate.get())
     }
 
     fn heap_bytes(&self) -> u64 {

@@ -120,12 +120,7 @@ impl Blueprint for TwoBuffersParameters {
         // Two full filters, where the promise must hold at the worst moment.
         let filling = self.filling(Stream::new(self.window, None));
         let each = filling.last().expect("it starts empty").1;
-        Promise {
-            window: Window::Last(self.window),
-            slack: Slack::Unlimited,
-            false_positives: each * (2.0 - each),
-            false_negatives: 0.0,
-        }
+        Promise::remembering(Window::Last(self.window), Slack::Unlimited, each * (2.0 - each))
     }
 
     fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {
@@ -217,10 +212,6 @@ impl Membership for TwoBuffers {
 impl Filter for TwoBuffers {
     fn blueprint(&self) -> &dyn Blueprint {
         &self.parameters
-    }
-
-    fn heap_bytes(&self) -> u64 {
-        self.parameters.heap_bytes()
     }
 
     fn false_positive_rate(&self) -> f64 {

@@ -97,7 +97,7 @@ fn items(text: &str) -> Vec<String> {
         let end = match item.split_whitespace().nth(1) {
             Some("use") => None,
             Some("static") => item.find('='),
-            _ => item.find('{'),
+            _ => item.find(" = &[").or_else(|| item.find('{')),
         };
         let end = end.unwrap_or(item.len());
         let item = item[..end].trim_end().trim_end_matches([';', ',']);

@@ -1,13 +1,12 @@
 //! Flags of `lately count`.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use lately::queries::TopKeys;
 use lately::raw::quantity;
 use lately::{Seed, Window};
 
 use super::counted::{Counted, Watching};
+use super::figures::Figures;
 use super::reading::Reading;
 
 /// Print how often each key came, most frequent first.
@@ -52,14 +51,8 @@ pub(crate) struct Count {
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 
-    /// Say on standard error at the end what happened
-    #[arg(long, help_heading = "Output")]
-    pub(crate) stats: bool,
-
-    /// Write to this file at the end what happened, as JSON; `-` is standard output
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    #[arg(hide_short_help = true)]
-    pub(crate) stats_json: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) figures: Figures,
 
     /// End with 1 if no key is printed
     #[arg(long, help_heading = "Output")]

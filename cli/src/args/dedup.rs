@@ -10,6 +10,7 @@ use lately::raw::quantity;
 use lately::{Builder, ErrorRate, Hashing, Seed, Slack, Span, Time, Window};
 use lately_papers::CATALOG;
 
+use super::figures::Figures;
 use super::reading::moment;
 use super::{Reading, Shared};
 use crate::judge::{Repeats, Seen};
@@ -120,14 +121,8 @@ pub(crate) struct Dedup {
     #[arg(hide_short_help = true)]
     pub(crate) line_buffered: bool,
 
-    /// Say on standard error at the end what happened
-    #[arg(long, help_heading = "Output")]
-    pub(crate) stats: bool,
-
-    /// Write to this file at the end what happened, as JSON; `-` is standard output
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    #[arg(hide_short_help = true)]
-    pub(crate) stats_json: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) figures: Figures,
 
     /// Show no progress bar, also on a terminal
     #[arg(long, help_heading = "Output")]
@@ -248,8 +243,7 @@ impl Dedup {
 
     /// What a signal does: it must not prevent what is to be done at the end.
     pub(crate) fn on_signals(&self) -> OnSignals {
-        if self.remembers() || self.summary || self.stats || self.stats_json.is_some() || self.count
-        {
+        if self.remembers() || self.summary || self.figures.are_wanted() || self.count {
             OnSignals::EndInOrder
         } else {
             OnSignals::Die

@@ -8,6 +8,7 @@ use lately::raw::quantity;
 use lately::{ErrorRate, Hashing, Seed};
 
 use super::counted::Watching;
+use super::figures::Figures;
 use super::reading::Keying;
 use crate::records::{Column, Keys, Path, Recipe};
 
@@ -54,15 +55,8 @@ pub(crate) struct Join {
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 
-    /// Say on standard error at the end how large the result is, how many candidates were false, and
-    /// how many bytes were exchanged
-    #[arg(long, help_heading = "Output")]
-    pub(crate) stats: bool,
-
-    /// Write the same to this file, as JSON; `-` is standard output
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    #[arg(hide_short_help = true)]
-    pub(crate) stats_json: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) figures: Figures,
 
     /// End with 1 if no key is printed
     #[arg(long, help_heading = "Output")]

@@ -6,6 +6,7 @@ mod counted;
 mod customary;
 mod dedup;
 mod environment;
+mod figures;
 mod inspect;
 mod join;
 mod plan;

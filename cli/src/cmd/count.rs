@@ -1,17 +1,12 @@
 //! `lately count`: how often each key came.
 
-use std::fs;
-use std::io::{self, Write};
-use std::path::Path;
-
-use anyhow::{Context, bail};
+use anyhow::bail;
 use lately::Hashing;
 
 use super::Ended;
 use crate::args::Count;
 use crate::input::Ending;
 use crate::listing::Listing;
-use crate::output;
 use crate::records::Keys;
 use crate::stats::Counts;
 use crate::tally::Tally;
@@ -59,15 +54,9 @@ pub(crate) fn run(request: &Count) -> anyhow::Result<Ended> {
         listing.print(&[("count", count)], key)?;
     }
     listing.flush()?;
-    if request.stats || request.stats_json.is_some() {
+    if request.figures.are_wanted() {
         let report = counts.report(tally.about());
-        if request.stats {
-            // Nobody may be there to read it.
-            let _ = write!(io::stderr(), "{report}");
-        }
-        if let Some(path) = &request.stats_json {
-            write_figures(path, &report.json()?)?;
-        }
+        request.figures.tell(&report, || report.json())?;
     }
     request.watching.tell(&unjudged)?;
     let floor = tally.floor();
@@ -83,12 +72,4 @@ pub(crate) fn run(request: &Count) -> anyhow::Result<Ended> {
         Ending::Complete if found.is_empty() && request.exit_status => Ended::NothingNew,
         Ending::Complete => Ended::Well,
     })
-}
-
-/// Writes what happened to a file, or to standard output.
-pub(super) fn write_figures(path: &Path, json: &str) -> anyhow::Result<()> {
-    if path.as_os_str() == "-" {
-        return output::print(json);
-    }
-    fs::write(path, json).with_context(|| format!("cannot write {}", path.display()))
 }

@@ -3,12 +3,10 @@
 //! What was judged is printed before it is remembered on disk: after a crash a record may come
 //! twice, but none is lost.
 
-use std::fs;
-use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use lately::raw::{Horizon, Untyped};
 use lately::{Clock, SystemClock, Time};
 
@@ -309,19 +307,10 @@ impl Session {
         if request.count {
             output::print(&format!("{}\n", self.printer.shown()))?;
         }
-        if !request.stats && request.stats_json.is_none() {
+        if !request.figures.are_wanted() {
             return Ok(());
         }
         let report = self.counts.report(self.judge.about()?);
-        if request.stats {
-            // Nobody may be there to read it.
-            let _ = write!(io::stderr(), "{report}");
-        }
-        match &request.stats_json {
-            Some(path) if path.as_os_str() == "-" => output::print(&report.json()?),
-            Some(path) => fs::write(path, report.json()?)
-                .with_context(|| format!("cannot write {}", path.display())),
-            None => Ok(()),
-        }
+        request.figures.tell(&report, || report.json())
     }
 }

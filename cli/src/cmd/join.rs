@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -17,7 +17,6 @@ use lately::{Counter, Hashing, Lately, Memory, Time};
 use serde::Serialize;
 
 use super::Ended;
-use super::count::write_figures;
 use super::sketch;
 use crate::args::{Join, Watching};
 use crate::input::{Chunk, Files};
@@ -270,14 +269,8 @@ fn print(request: &Join, found: &Found) -> anyhow::Result<()> {
         listing.print(&numbers, key)?;
     }
     listing.flush()?;
-    if request.stats {
-        // Nobody may be there to read it.
-        let _ = write!(io::stderr(), "{}", found.report);
-    }
-    if let Some(path) = &request.stats_json {
-        write_figures(path, &(serde_json::to_string_pretty(&found.report)? + "\n"))?;
-    }
-    Ok(())
+    let report = &found.report;
+    request.figures.tell(report, || Ok(serde_json::to_string_pretty(report)? + "\n"))
 }
 
 /// Whether a file is a snapshot, by how it begins.

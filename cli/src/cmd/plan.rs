@@ -19,13 +19,13 @@ pub(crate) fn run(request: &args::Plan) -> anyhow::Result<()> {
 
 /// For programs: an array with one object per plan.
 fn json(plans: &[Plan]) -> anyhow::Result<String> {
-    let rows: Vec<_> = plans.iter().map(Row::of).collect();
+    let rows: Vec<_> = plans.iter().map(Shown::of).collect();
     Ok(serde_json::to_string_pretty(&rows)? + "\n")
 }
 
 /// One plan in JSON. What is not known is `null`.
 #[derive(Serialize)]
-struct Row<'a> {
+struct Shown<'a> {
     structure: &'a str,
     parameters: Map<String, Value>,
     bytes: u64,
@@ -38,7 +38,7 @@ struct Row<'a> {
     reason: &'a str,
 }
 
-impl<'a> Row<'a> {
+impl<'a> Shown<'a> {
     fn of(plan: &'a Plan) -> Self {
         Self {
             structure: plan.row.name,

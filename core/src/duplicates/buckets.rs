@@ -9,19 +9,19 @@
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::chain::{CellLaw, Chain, Life, Moves};
-use super::renewal::Renewal;
 use super::detector::{Detector, Subfilter};
 use super::law::{Crowd, Stream};
 use super::random::Random;
+use super::renewal::Renewal;
 use crate::bits::Packed;
 use crate::catalog::Row;
 use crate::error::Error;
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
+use crate::hash::reduce;
 use crate::parameters::{List, Parameters};
 use crate::promise::Mistakes;
-use crate::hash::reduce;
 use crate::sample::sample;
 
 /// How hashes become fingerprints: what distinguishes the tables built on [`Buckets`].

@@ -9,21 +9,21 @@
 //! full, or when a repeat must not refresh its key), so hashes take the `2^h - 1` values above it.
 //! What is not guaranteed: speed. Every operation reads the whole ring.
 
-use alloc::vec::Vec;
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::law::Stream;
 use crate::bits::{Packed, size};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Filter, Membership};
-use crate::parameters::{List, Parameters};
-use crate::promise::{Mistakes, Promise};
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::hash::{Seed, reduce};
+use crate::parameters::{List, Parameters};
 use crate::plan::{Goal, Limit};
+use crate::promise::{Mistakes, Promise};
 use crate::window::{Slack, Time, Window};
 
 /// How many hashes of how many bits.
@@ -76,12 +76,7 @@ impl Parameters for CompactShortHashParameters {
 
 impl Blueprint for CompactShortHashParameters {
     fn promise(&self) -> Promise {
-        Promise {
-            window: Window::Last(self.window),
-            slack: Slack::Items(0),
-            false_positives: self.false_positive_rate(),
-            false_negatives: 0.0,
-        }
+        Promise::remembering(Window::Last(self.window), Slack::Items(0), self.false_positive_rate())
     }
 
     fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {
@@ -160,10 +155,6 @@ impl Membership for CompactShortHash {
 impl Filter for CompactShortHash {
     fn blueprint(&self) -> &dyn Blueprint {
         &self.parameters
-    }
-
-    fn heap_bytes(&self) -> u64 {
-        self.parameters.heap_bytes()
     }
 
     fn false_positive_rate(&self) -> f64 {

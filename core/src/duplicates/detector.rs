@@ -5,8 +5,8 @@
 //! [`Queuing`](super::Queuing) gives each of its subfilters a part. So a queue of ten filters costs
 //! no more overhead than one.
 
-use alloc::vec::Vec;
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::fmt::Debug;
 
 use super::law::{Crowd, Stream};
@@ -17,10 +17,10 @@ use crate::catalog::Row;
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Filter, Membership};
-use crate::parameters::{List, Parameters};
-use crate::promise::{Mistakes, Promise};
 use crate::hash::Seed;
+use crate::parameters::{List, Parameters};
 use crate::plan::Goal;
+use crate::promise::{Mistakes, Promise};
 use crate::sample::PLACES;
 use crate::window::{Slack, Time, Window};
 
@@ -63,7 +63,6 @@ pub trait Subfilter: Parameters + Copy + Debug + PartialEq + Send + Sync {
 
     /// Index of a cell that an operation on this hash reads first.
     fn first_cell(&self, hash: u64) -> usize;
-
 }
 
 /// A filter that makes room by itself, so that it may also stand alone.
@@ -111,11 +110,7 @@ pub fn window_and_memory(goal: &Goal) -> Result<(u64, u64), Unfit> {
 }
 
 /// Reads `len` cells of `width` bits that are all that is left of the payload.
-pub fn read_cells(
-    payload: &mut Reader<'_>,
-    width: u32,
-    len: Option<u64>,
-) -> Result<Packed, Error> {
+pub fn read_cells(payload: &mut Reader<'_>, width: u32, len: Option<u64>) -> Result<Packed, Error> {
     let bits = len.and_then(|len| len.checked_mul(width.into()));
     let words = bits.map_or(u64::MAX, |bits| bits.div_ceil(64));
     let words = payload.last_words("cells", words)?;
@@ -218,10 +213,6 @@ impl<D: Detector> Membership for Alone<D> {
 impl<D: Detector> Filter for Alone<D> {
     fn blueprint(&self) -> &dyn Blueprint {
         &self.parameters
-    }
-
-    fn heap_bytes(&self) -> u64 {
-        self.parameters.heap_bytes()
     }
 
     fn false_positive_rate(&self) -> f64 {

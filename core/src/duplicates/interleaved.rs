@@ -14,19 +14,19 @@
 
 use alloc::boxed::Box;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::law::{Stream, queued};
 use crate::bits::{Isa, LINE_WORDS, Level, Lines, prefetch, size_of_parts, vectorized};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{BATCH, Filter, Membership};
-use crate::parameters::{List, Parameters};
-use crate::promise::{Mistakes, Promise};
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::hash::{Seed, reduce, remix};
+use crate::parameters::{List, Parameters};
 use crate::plan::{Goal, Limit};
 use crate::probability::least;
+use crate::promise::{Mistakes, Promise};
 use crate::sample::{LINES, sample};
 use crate::split_block::false_positive_rate_in_lanes;
 use crate::window::{Slack, Time, Window};
@@ -123,12 +123,11 @@ impl Parameters for InterleavedParameters {
 
 impl Blueprint for InterleavedParameters {
     fn promise(&self) -> Promise {
-        Promise {
-            window: Window::Last(self.window),
-            slack: Slack::Items(self.slack()),
-            false_positives: self.false_positive_rate(),
-            false_negatives: 0.0,
-        }
+        Promise::remembering(
+            Window::Last(self.window),
+            Slack::Items(self.slack()),
+            self.false_positive_rate(),
+        )
     }
 
     fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {
@@ -305,10 +304,6 @@ impl Filter for Interleaved {
         &self.parameters
     }
 
-    fn heap_bytes(&self) -> u64 {
-        self.parameters.heap_bytes()
-    }
-
     fn false_positive_rate(&self) -> f64 {
         let lines = self.parameters.lines_per_place();
         let places = sample(self.parameters.places as usize, LINES);
@@ -342,8 +337,9 @@ impl Structure for InterleavedParameters {
         let filters = filters.ok_or(Unfit("needs a larger slack"))?;
         match goal.limit {
             Limit::Error(rate) => Ok(Self::with_error(window, filters, rate.get())),
-            Limit::Memory(memory) => Self::with_memory(window, filters, memory.bytes())
-                .ok_or(Unfit("needs more memory")),
+            Limit::Memory(memory) => {
+                Self::with_memory(window, filters, memory.bytes()).ok_or(Unfit("needs more memory"))
+            }
         }
     }
 

@@ -60,6 +60,5 @@ pub use queuing::{Queuing, QueuingParameters, Rotation};
 pub use quotient_table::{Even, QuotientTable};
 pub use random::Random;
 pub use short_hash::{
-    Counts, ExactWindow, QuotientShortHash, Ring, RingParameters, ShortHash,
-    published_hash_bits,
+    Counts, ExactWindow, QuotientShortHash, Ring, RingParameters, ShortHash, published_hash_bits,
 };

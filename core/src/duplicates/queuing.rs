@@ -11,11 +11,9 @@
 //! ([`Rotation`]), and L is computed from the error law, not asked of the user. Not guaranteed:
 //! a bounded worst case. Every c-th insertion empties a subfilter, in time linear in its size.
 
-use alloc::vec::Vec;
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::detector::{
     Subfilter, payload_bits, promise_of_long_run, read_cells, window_and_memory,
 };
@@ -27,10 +25,12 @@ use crate::catalog::Row;
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Filter, Membership};
-use crate::parameters::{List, Parameters};
-use crate::promise::{Mistakes, Promise};
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::hash::Seed;
+use crate::parameters::{List, Parameters};
 use crate::plan::Goal;
+use crate::promise::{Mistakes, Promise};
 use crate::sample::{FEWEST_PLACES, PLACES};
 use crate::window::{Slack, Time, Window};
 
@@ -270,10 +270,6 @@ impl<S: Subfilter> Membership for Queuing<S> {
 impl<S: Subfilter> Filter for Queuing<S> {
     fn blueprint(&self) -> &dyn Blueprint {
         &self.parameters
-    }
-
-    fn heap_bytes(&self) -> u64 {
-        self.parameters.heap_bytes()
     }
 
     fn false_positive_rate(&self) -> f64 {

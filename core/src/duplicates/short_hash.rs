@@ -23,22 +23,22 @@
 //!
 //! A snapshot holds the ring alone; the dictionary is built again from it.
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::counts::{HashCounts, QuotientCounts, WholeHashes};
 use super::law::Stream;
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Counting, Filter, Membership};
-use crate::parameters::{List, Parameters};
-use crate::promise::{Mistakes, Promise};
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::hash::{Seed, reduce};
 use crate::latest::Latest;
+use crate::parameters::{List, Parameters};
 use crate::plan::{Goal, Limit};
+use crate::promise::{Mistakes, Promise};
 use crate::window::{Slack, Time, Window};
-use alloc::vec::Vec;
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::fmt::Debug;
 use core::marker::PhantomData;
 
@@ -178,12 +178,7 @@ impl<C: Counts> Parameters for RingParameters<C> {
 
 impl<C: Counts> Blueprint for RingParameters<C> {
     fn promise(&self) -> Promise {
-        Promise {
-            window: Window::Last(self.window),
-            slack: Slack::Items(0),
-            false_positives: self.false_positive_rate(),
-            false_negatives: 0.0,
-        }
+        Promise::remembering(Window::Last(self.window), Slack::Items(0), self.false_positive_rate())
     }
 
     fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {
@@ -346,8 +341,9 @@ impl<C: Counts> Structure for RingParameters<C> {
         match goal.limit {
             Limit::Error(rate) => Self::with_error(window, rate.get())
                 .ok_or(Unfit("cannot err so rarely over so long a window")),
-            Limit::Memory(memory) => Self::with_memory(window, memory.bytes())
-                .ok_or(Unfit("needs more bits per item")),
+            Limit::Memory(memory) => {
+                Self::with_memory(window, memory.bytes()).ok_or(Unfit("needs more bits per item"))
+            }
         }
     }
 

@@ -27,14 +27,14 @@ pub(super) fn words_of(width: usize, bins: usize) -> usize {
 
 /// Where a hash lives inside its segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Address {
     pub(super) block: u32,
     pub(super) bucket: u32,
     /// The remainder, as long as can be, and a one.
     pub(super) field: u64,
 }
 
-impl Place {
+impl Address {
     /// The place of a hash in a segment that stands for its first `depth` bits.
     ///
     /// The arithmetic is exact, so a place in a child is the place in its parent, doubled.

@@ -11,10 +11,10 @@ use crate::blueprint::{Blueprint, Floor, Structure, Unfit};
 use crate::codec::Reader;
 use crate::error::Error;
 use crate::filter::Filter;
-use crate::parameters::{List, Parameters};
-use crate::promise::Promise;
 use crate::hash::Seed;
+use crate::parameters::{List, Parameters};
 use crate::plan::{Goal, Limit};
+use crate::promise::Promise;
 use crate::window::{Slack, Window};
 
 impl Parameters for GrowingParameters {
@@ -39,12 +39,7 @@ impl GrowingParameters {
 
 impl Blueprint for GrowingParameters {
     fn promise(&self) -> Promise {
-        Promise {
-            window: Window::Ever,
-            slack: Slack::Unlimited,
-            false_positives: self.false_positive_rate(),
-            false_negatives: 0.0,
-        }
+        Promise::remembering(Window::Ever, Slack::Unlimited, self.false_positive_rate())
     }
 
     fn heap_bytes(&self) -> u64 {
@@ -87,10 +82,8 @@ impl Structure for GrowingParameters {
 
     fn floor(goal: &Goal) -> Floor {
         match (goal.limit, goal.expected_items) {
-            (Limit::Memory(_), Some(items)) => {
-                GrowingParameters::least_bytes(items, goal.removing)
-                    .map_or(Floor::ENDLESS, Floor::of_bytes)
-            }
+            (Limit::Memory(_), Some(items)) => GrowingParameters::least_bytes(items, goal.removing)
+                .map_or(Floor::ENDLESS, Floor::of_bytes),
             _ => Floor::NONE,
         }
     }

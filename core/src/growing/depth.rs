@@ -1,6 +1,6 @@
 //! What an operation has to know of the segments of a depth, at hand.
 
-use super::address::Place;
+use super::address::Address;
 use super::parameters::GrowingParameters;
 
 /// Segments of one depth.
@@ -42,8 +42,8 @@ impl Depth {
 
     /// The place of a hash in a segment of this depth.
     #[inline(always)]
-    pub(super) fn place(self, hash: u64, depth: u32) -> Place {
-        Place::of(hash, depth, self.remainder_bits.into())
+    pub(super) fn place(self, hash: u64, depth: u32) -> Address {
+        Address::of(hash, depth, self.remainder_bits.into())
     }
 }
 

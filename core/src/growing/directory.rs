@@ -7,6 +7,9 @@ use alloc::vec::Vec;
 use super::origin::Origins;
 use super::segment::Segment;
 use crate::bits::{Extendible, MOST_WORDS};
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
+use crate::sample::spread;
 
 /// Most segments: at 900 entries each, more than machines hold.
 pub(super) const MOST_SEGMENTS: usize = 1 << MOST_DEPTH;
@@ -34,7 +37,7 @@ const TABLE_UNTIL: f64 = 0.8;
 const PAIRS_AT_ONCE: usize = 2;
 
 /// A segment as it is kept: with its depth, and with what is noted of origins.
-pub(super) struct Kept {
+pub(super) struct Listed {
     pub(super) segment: Segment,
     pub(super) depth: u32,
     pub(super) origins: Origins,
@@ -51,7 +54,7 @@ pub(super) struct Directory {
 impl Directory {
     /// Segments that share all prefixes between them, in the order of those, and a table of prefixes
     /// of this length, none shorter than a depth; with or without notes of origins.
-    pub(super) fn new(kept: Vec<Kept>, length: u32, notes: bool) -> Self {
+    pub(super) fn new(kept: Vec<Listed>, length: u32, notes: bool) -> Self {
         let (segments, origins): (Vec<_>, Vec<_>) = kept
             .into_iter()
             .map(|kept| {
@@ -104,6 +107,24 @@ impl Directory {
     /// The first hashes of all segments.
     pub(super) fn first_hashes(&self) -> impl Iterator<Item = u64> {
         self.segments.first_hashes()
+    }
+
+    /// The chance that an unseen key is reported, by that of each segment. If there are many, so many are
+    /// asked.
+    pub(super) fn mean_rate(
+        &self,
+        asked: usize,
+        rate: impl Fn(u32, Segment<&[u64]>) -> f64,
+    ) -> f64 {
+        if self.segment_count() <= asked {
+            let all = self.first_hashes().map(|hash| self.segment(hash));
+            return all
+                .map(|(depth, segment)| rate(depth, segment) * (-f64::from(depth)).exp2())
+                .sum();
+        }
+        // Evenly spread hashes meet a segment as often as keys do.
+        let some = spread(usize::MAX, asked).map(|hash| self.segment(hash as u64));
+        some.map(|(depth, segment)| rate(depth, segment)).sum::<f64>() / asked as f64
     }
 
     /// Puts another segment in the place of that of a hash.

@@ -2,14 +2,12 @@
 
 use core::any::Any;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::depth::{Depth, Depths};
-use super::directory::{Directory, Kept, MOST_NOTES};
+use super::directory::{Directory, Listed, MOST_NOTES};
 use super::origin::Origins;
 use super::parameters::{GrowingParameters, SPLIT_FROM};
 use super::reshape::{bins_for, halves};
-use super::segment::{BLOCK_BITS, HEAD, MOST_BINS, Outcome, Repeat, SLOTS, Segment, touch};
+use super::segment::{BLOCK_BITS, HEAD, MOST_BINS, OnMatch, Outcome, SLOTS, Segment, touch};
 use super::state;
 use crate::bits::{Isa, LINE_WORDS, Level, Scalar, prefetch, prefix, vectorized};
 use crate::blueprint::Blueprint;
@@ -17,9 +15,10 @@ use crate::codec::Writer;
 use crate::dictionary::work::{Uncounted, Work};
 use crate::error::Error;
 use crate::filter::{Filter, Membership, Removing};
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::hash::reduce;
 use crate::memory;
-use crate::sample::spread;
 use crate::window::Time;
 
 /// Equal signatures that are stored when insertions can be taken back. Of more, nobody knows how
@@ -50,7 +49,7 @@ impl Growing {
     /// An empty filter.
     pub fn new(parameters: GrowingParameters) -> Self {
         let segment = Segment::new(parameters.width(0), 1);
-        let whole = Kept { segment, depth: 0, origins: Origins::default() };
+        let whole = Listed { segment, depth: 0, origins: Origins::default() };
         let directory = Directory::new(vec![whole], 0, parameters.removing);
         Self::from_parts(parameters, directory, 0, 0)
     }
@@ -131,16 +130,16 @@ impl Growing {
         &mut self,
         isa: I,
         hash: u64,
-        repeat: Repeat,
+        repeat: OnMatch,
         work: &mut impl Work,
     ) -> bool {
         self.segment_ahead(hash, true);
         self.insert(isa, hash, repeat, work)
     }
 
-    /// Whether the key is new. With [`Repeat::Store`], it is stored in any case.
+    /// Whether the key is new. With [`OnMatch::Store`], it is stored in any case.
     #[inline(always)]
-    fn insert<I: Isa>(&mut self, isa: I, hash: u64, repeat: Repeat, work: &mut impl Work) -> bool {
+    fn insert<I: Isa>(&mut self, isa: I, hash: u64, repeat: OnMatch, work: &mut impl Work) -> bool {
         loop {
             touch_directory(work, 1);
             let (depth, mut segment) = self.directory.segment_mut(hash);
@@ -216,12 +215,12 @@ impl Growing {
 
     /// How a repeat is treated when it counts as an insertion.
     #[inline(always)]
-    fn repeat(&self) -> Repeat {
-        if self.parameters.removing { Repeat::Store(MOST_EQUAL) } else { Repeat::Keep }
+    fn repeat(&self) -> OnMatch {
+        if self.parameters.removing { OnMatch::Store(MOST_EQUAL) } else { OnMatch::Keep }
     }
 
     #[inline(always)]
-    fn insert_batch(&mut self, hashes: &[u64], repeat: Repeat, new: &mut [bool]) {
+    fn insert_batch(&mut self, hashes: &[u64], repeat: OnMatch, new: &mut [bool]) {
         assert_eq!(hashes.len(), new.len(), "one answer per hash");
         vectorized!(self.level, |isa| {
             hashes.iter().take(AHEAD).for_each(|&hash| _ = self.segment_ahead(hash, true));
@@ -246,7 +245,7 @@ impl Membership for Growing {
 
     #[inline]
     fn insert_new_hash(&mut self, hash: u64, _now: Time) -> bool {
-        vectorized!(self.level, |isa| self.insert_alone(isa, hash, Repeat::Keep, &mut Uncounted))
+        vectorized!(self.level, |isa| self.insert_alone(isa, hash, OnMatch::Keep, &mut Uncounted))
     }
 
     #[inline]
@@ -264,7 +263,7 @@ impl Membership for Growing {
     }
 
     fn insert_new_hashes(&mut self, hashes: &[u64], _now: Time, new: &mut [bool]) {
-        self.insert_batch(hashes, Repeat::Keep, new);
+        self.insert_batch(hashes, OnMatch::Keep, new);
     }
 
     fn contains_hashes(&self, hashes: &[u64], _now: Time, seen: &mut [bool]) {
@@ -289,17 +288,9 @@ impl Filter for Growing {
     }
 
     fn false_positive_rate(&self) -> f64 {
-        let rate = |hash| {
-            let (depth, segment) = self.directory.segment(hash);
-            (depth, segment.false_positive_rate(self.parameters.width(depth)))
-        };
-        if self.directory.segment_count() <= SEGMENTS_ASKED {
-            let all = self.directory.first_hashes().map(rate);
-            return all.map(|(depth, rate)| rate * (-f64::from(depth)).exp2()).sum();
-        }
-        // Evenly spread hashes meet a segment as often as keys do.
-        let hashes = spread(usize::MAX, SEGMENTS_ASKED);
-        hashes.map(|hash| rate(hash as u64).1).sum::<f64>() / SEGMENTS_ASKED as f64
+        self.directory.mean_rate(SEGMENTS_ASKED, |depth, segment| {
+            segment.false_positive_rate(self.parameters.width(depth))
+        })
     }
 
     fn write_payload(&self, out: &mut Writer) {

@@ -16,7 +16,7 @@ use super::field::{shortened, used_up};
 use super::filter::Growing;
 use super::origin::{Origin, Origins};
 use super::removal::Noted;
-use super::segment::{BLOCKS, BUCKETS, Place, SLOTS, Segment};
+use super::segment::{Address, BLOCKS, BUCKETS, SLOTS, Segment};
 use crate::bits::{Isa, prefix, sibling};
 use crate::dictionary::work::Uncounted;
 use crate::hash::remix;
@@ -106,9 +106,9 @@ impl Growing {
         depth: u32,
         width: usize,
         parent_width: usize,
-    ) -> Option<Vec<Place>> {
+    ) -> Option<Vec<Address>> {
         // By bucket of the parent: what came from above, seen from each of its two children.
-        let mut from_above: Vec<(Place, [usize; 2])> = Vec::new();
+        let mut from_above: Vec<(Address, [usize; 2])> = Vec::new();
         let mut merged = Vec::new();
         for (side, half) in halves.into_iter().enumerate() {
             let all = self.directory.segment(half).1.used_up(width);
@@ -120,7 +120,7 @@ impl Growing {
                 let entry = in_parent(side, place, width, parent_width);
                 merged.extend(core::iter::repeat_n(entry, own));
                 let which = number(side, place) % 2;
-                let entry = Place { field: used_up(parent_width), ..entry };
+                let entry = Address { field: used_up(parent_width), ..entry };
                 match from_above.iter_mut().find(|(other, _)| *other == entry) {
                     Some((_, seen)) => seen[which] = above,
                     None => {
@@ -155,17 +155,17 @@ impl Directory {
 }
 
 /// The number of a bucket of a child among those of both.
-fn number(side: usize, place: Place) -> usize {
+fn number(side: usize, place: Address) -> usize {
     (side * BLOCKS + place.block as usize) * BUCKETS as usize + place.bucket as usize
 }
 
 /// An entry of a child as one of its parent: the last bit of its bucket becomes the first of its
 /// remainder, of which the last bits may be too many.
-pub(super) fn in_parent(side: usize, entry: Place, width: usize, parent_width: usize) -> Place {
+pub(super) fn in_parent(side: usize, entry: Address, width: usize, parent_width: usize) -> Address {
     let number = number(side, entry);
     let field = (number as u64 % 2) << width | entry.field;
     let (block, bucket) = (number / 2 / BUCKETS as usize, number / 2 % BUCKETS as usize);
-    Place {
+    Address {
         block: block as u32,
         bucket: bucket as u32,
         field: shortened(field, (width + 1 - parent_width) as u32),
@@ -183,9 +183,9 @@ mod tests {
             for key in 0..2_000 {
                 let hash = remix(key, 1);
                 for depth in [1, 2, 9, 27] {
-                    let child = Place::of(hash, depth, bits);
+                    let child = Address::of(hash, depth, bits);
                     let side = prefix(hash, depth) as usize % 2;
-                    let parent = Place::of(hash, depth - 1, parent_bits);
+                    let parent = Address::of(hash, depth - 1, parent_bits);
                     let back = in_parent(side, child, bits as usize + 1, parent_bits as usize + 1);
                     assert_eq!(back, parent);
                 }

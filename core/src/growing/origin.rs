@@ -128,7 +128,7 @@ impl FromIterator<Origin> for Origins {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::growing::address::Place;
+    use crate::growing::address::Address;
     use crate::hash::remix;
 
     #[test]
@@ -136,7 +136,7 @@ mod tests {
         for i in 0..2_000 {
             let hash = remix(i, 1);
             for depth in [0, 1, 9, 27] {
-                let place = Place::of(hash, depth, 9);
+                let place = Address::of(hash, depth, 9);
                 let prefix = crate::bits::prefix(hash, depth);
                 let origin = Origin::of(hash, depth);
                 assert_eq!(origin, Origin::new(prefix, depth, place.block, place.bucket));

@@ -16,7 +16,7 @@ pub(super) enum Outcome {
 
 /// What to do when an entry already matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Repeat {
+pub(super) enum OnMatch {
     /// Nothing.
     Keep,
     /// Store another, unless there are already this many that are equal.

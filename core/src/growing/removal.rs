@@ -14,7 +14,7 @@ use super::field::{matches, used_up};
 use super::filter::{Growing, MOST_EQUAL, touch_directory};
 use super::origin::{Origin, Origins};
 use super::reshape::{Half, bins_for};
-use super::segment::{Place, Run, Segment};
+use super::segment::{Address, Run, Segment};
 use crate::bits::{Isa, prefix, vectorized};
 use crate::dictionary::work::{Uncounted, Work};
 use crate::filter::Removing;
@@ -183,7 +183,7 @@ struct Longest {
 }
 
 impl<W: Deref<Target = [u64]>> Segment<W> {
-    fn longest_match<I: Isa>(&self, isa: I, width: usize, place: Place) -> Option<Longest> {
+    fn longest_match<I: Isa>(&self, isa: I, width: usize, place: Address) -> Option<Longest> {
         let run = self.run(isa, self.block(place.block as usize), place.bucket);
         let fields = || (run.first..run.end).map(|at| (self.field(width, at), at));
         let (field, at) = fields()
@@ -194,15 +194,15 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
     }
 
     /// All entries without a remainder, in order.
-    pub(super) fn used_up(&self, width: usize) -> Vec<Place> {
-        let is_used_up = |place: &Place| place.field == used_up(width);
+    pub(super) fn used_up(&self, width: usize) -> Vec<Address> {
+        let is_used_up = |place: &Address| place.field == used_up(width);
         self.entries(width).into_iter().filter(is_used_up).collect()
     }
 }
 
 impl<W: DerefMut<Target = [u64]>> Segment<W> {
     /// Removes an entry without a remainder from its bucket, if there is one.
-    pub(super) fn remove_used_up<I: Isa>(&mut self, isa: I, width: usize, place: Place) {
+    pub(super) fn remove_used_up<I: Isa>(&mut self, isa: I, width: usize, place: Address) {
         let run = self.run(isa, self.block(place.block as usize), place.bucket);
         let mut slots = run.first..run.end;
         if let Some(at) = slots.find(|&at| self.field(width, at) == used_up(width)) {

@@ -10,7 +10,7 @@ use core::ops::{Deref, Range};
 
 use super::field::used_up;
 use super::segment::{
-    BLOCKS, BUCKETS, Block, HEAD, Outcome, Place, Repeat, SLOTS, Segment, words_of,
+    Address, BLOCKS, BUCKETS, Block, HEAD, OnMatch, Outcome, SLOTS, Segment, words_of,
 };
 use crate::bits::{Isa, copy_bits};
 use crate::dictionary::work::Uncounted;
@@ -45,7 +45,7 @@ pub(super) fn starts(counts: &[usize; BLOCKS], slots: usize) -> [usize; BLOCKS] 
 
 impl Segment {
     /// A segment of these entries, which are sorted.
-    pub(super) fn of_entries(width: usize, entries: &[Place]) -> Self {
+    pub(super) fn of_entries(width: usize, entries: &[Address]) -> Self {
         let mut counts = [0; BLOCKS];
         for entry in entries {
             counts[entry.block as usize] += 1;
@@ -53,7 +53,9 @@ impl Segment {
         let bins = least_bins(entries.len());
         let mut segment = Self::new(width, bins);
         let mut rest = entries;
-        for (number, (start, count)) in starts(&counts, SLOTS * bins).into_iter().zip(counts).enumerate() {
+        for (number, (start, count)) in
+            starts(&counts, SLOTS * bins).into_iter().zip(counts).enumerate()
+        {
             let (block, others) = rest.split_at(count);
             let mut occupied = 0;
             for (at, entry) in block.iter().enumerate() {
@@ -71,8 +73,8 @@ impl Segment {
     }
 
     /// Stores an entry, whatever else is there.
-    fn store<I: Isa>(&mut self, isa: I, width: usize, place: Place) {
-        let always = Repeat::Store(usize::MAX);
+    fn store<I: Isa>(&mut self, isa: I, width: usize, place: Address) {
+        let always = OnMatch::Store(usize::MAX);
         if self.insert(isa, width, place, always, &mut Uncounted) == Outcome::Full {
             *self = self.reshaped(isa, width);
             self.insert(isa, width, place, always, &mut Uncounted);
@@ -82,14 +84,14 @@ impl Segment {
 
 impl<W: Deref<Target = [u64]>> Segment<W> {
     /// All entries, in order.
-    pub(super) fn entries(&self, width: usize) -> Vec<Place> {
+    pub(super) fn entries(&self, width: usize) -> Vec<Address> {
         let mut entries = Vec::with_capacity(SLOTS * self.bins(width));
         for number in 0..BLOCKS {
             let block = self.block(number);
             let (mut slot, mut buckets) = (block.start(), block.occupied());
             while buckets != 0 {
                 let bucket = buckets.trailing_zeros();
-                entries.push(Place {
+                entries.push(Address {
                     block: number as u32,
                     bucket,
                     field: self.field(width, slot),
@@ -143,7 +145,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
 pub(super) struct Half {
     pub(super) segment: Segment,
     /// Entries whose remainder was used up just now.
-    pub(super) used_up: Vec<Place>,
+    pub(super) used_up: Vec<Address>,
 }
 
 /// The two halves of a segment, whose entries have one bit of remainder less.
@@ -185,7 +187,7 @@ fn half<I: Isa>(
     child_width: usize,
     bins: usize,
     first_block: usize,
-    everywhere: &mut Vec<Place>,
+    everywhere: &mut Vec<Address>,
 ) -> Half {
     const HALF: u32 = BUCKETS / 2;
     // A block of the child has half of the buckets of one of the parent.
@@ -202,7 +204,9 @@ fn half<I: Isa>(
     let bins = bins.max(least_bins(counts.iter().sum()));
     let mut made = Segment::new(child_width, bins);
     let mut newly_used_up = Vec::new();
-    for (number, (start, source)) in starts(&counts, SLOTS * bins).into_iter().zip(sources).enumerate() {
+    for (number, (start, source)) in
+        starts(&counts, SLOTS * bins).into_iter().zip(sources).enumerate()
+    {
         let (parent, upper) = (first_block + number / 2, number % 2 == 1);
         let mut buckets = segment.block(parent).occupied();
         if upper {
@@ -212,7 +216,7 @@ fn half<I: Isa>(
         // As many fields as a word holds, so that they are written at once.
         let (mut fields, mut held) = (0, 0);
         for slot in source {
-            let entry = Place {
+            let entry = Address {
                 block: parent as u32,
                 bucket: buckets.trailing_zeros(),
                 field: segment.field(width, slot),
@@ -252,9 +256,9 @@ fn half<I: Isa>(
 
 /// The half, and the place there, to which the next bit of the remainder leads.
 #[inline(always)]
-pub(super) fn child(parent: Place, bit: u32, field: u64) -> (usize, Place) {
+pub(super) fn child(parent: Address, bit: u32, field: u64) -> (usize, Address) {
     let bucket = 2 * parent.bucket + bit;
     let block = 2 * parent.block + bucket / BUCKETS;
     let (side, block) = (block / BLOCKS as u32, block % BLOCKS as u32);
-    (side as usize, Place { block, bucket: bucket % BUCKETS, field })
+    (side as usize, Address { block, bucket: bucket % BUCKETS, field })
 }

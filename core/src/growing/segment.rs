@@ -30,12 +30,12 @@ use crate::bits::{Isa, insert_bits_down, insert_bits_up, read_bits, read_bits_do
 use crate::dictionary::work::Work;
 
 pub(super) use super::address::{
-    ADDRESS_CHANCE, BLOCK_BITS, BLOCKS, BUCKETS, Block, HEAD, MOST_BINS, Place, Run, SLOTS,
+    ADDRESS_CHANCE, Address, BLOCK_BITS, BLOCKS, BUCKETS, Block, HEAD, MOST_BINS, Run, SLOTS,
     words_of,
 };
 use super::depth::Depth;
 use super::field::{Compared, matches};
-pub(super) use super::outcome::{Outcome, Repeat};
+pub(super) use super::outcome::{OnMatch, Outcome};
 pub(super) use super::work::touch;
 
 /// Signatures with a common prefix. How wide a field is depends on the prefix, so every call is told
@@ -161,7 +161,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
     /// Whether an entry matches, if that is easily said: not of a long run. A blind segment has to
     /// report everything.
     #[inline(always)]
-    pub(super) fn contains<I: Isa>(&self, isa: I, depth: Depth, place: Place) -> Option<bool> {
+    pub(super) fn contains<I: Isa>(&self, isa: I, depth: Depth, place: Address) -> Option<bool> {
         let Some(blocks) = self.words.first_chunk::<BLOCKS>() else { return Some(true) };
         let block = Block(blocks[place.block as usize % BLOCKS]);
         if !block.has(place.bucket) {
@@ -179,7 +179,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
     }
 
     /// Whether an entry matches, however many there are in its run.
-    pub(super) fn contains_in_run<I: Isa>(&self, isa: I, width: usize, place: Place) -> bool {
+    pub(super) fn contains_in_run<I: Isa>(&self, isa: I, width: usize, place: Address) -> bool {
         let run = self.run(isa, self.block(place.block as usize), place.bucket);
         (run.first..run.end).any(|slot| matches(self.field(width, slot), place.field))
     }
@@ -302,7 +302,7 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
 
     /// Marks a bucket as one that has entries.
     #[inline(always)]
-    pub(super) fn occupy(&mut self, place: Place) {
+    pub(super) fn occupy(&mut self, place: Address) {
         self.words[place.block as usize] |= Block::bit(place.bucket);
     }
 
@@ -324,11 +324,11 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         &mut self,
         isa: I,
         width: usize,
-        place: Place,
-        repeat: Repeat,
+        place: Address,
+        repeat: OnMatch,
         work: &mut impl Work,
     ) -> Outcome {
-        let Place { block, bucket, field } = place;
+        let Address { block, bucket, field } = place;
         let number = block as usize;
         touch(work, number, 1);
         let block = self.block(number);
@@ -339,8 +339,8 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
             compared.add(self.field(width, slot), field);
         }
         let refused = match repeat {
-            Repeat::Keep => compared.seen,
-            Repeat::Store(most) => compared.equal >= most,
+            OnMatch::Keep => compared.seen,
+            OnMatch::Store(most) => compared.equal >= most,
         };
         if refused {
             return Outcome::Seen;
@@ -386,7 +386,7 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
     }
 
     /// Removes the entry in slot `at` of the run of a bucket.
-    pub(super) fn remove_at(&mut self, width: usize, place: Place, run: Run, at: usize) {
+    pub(super) fn remove_at(&mut self, width: usize, place: Address, run: Run, at: usize) {
         let end = self.end(width, place.block as usize);
         let (low, high) = (self.field_end(width, end), self.field_end(width, at + 1));
         insert_bits_down(&mut self.words[HEAD..], at + 1, end, 1, 0);

@@ -8,9 +8,7 @@
 
 use alloc::vec::Vec;
 
-use super::directory::{
-    Directory, Kept, MOST_DEPTH, MOST_NOTES, MOST_SEGMENTS, longest_prefix,
-};
+use super::directory::{Directory, Listed, MOST_DEPTH, MOST_NOTES, MOST_SEGMENTS, longest_prefix};
 use super::filter::Growing;
 use super::origin::Origins;
 use super::parameters::GrowingParameters;
@@ -60,7 +58,7 @@ pub(super) fn read(
             true => read_origins(payload, prefix, depth)?,
             false => Origins::default(),
         };
-        Ok(Kept { segment, depth, origins })
+        Ok(Listed { segment, depth, origins })
     })?;
     let entries = |hash| {
         let (depth, segment) = directory.segment(hash);
@@ -76,7 +74,7 @@ pub(super) fn read(
 pub(super) fn read_directory(
     payload: &mut Reader<'_>,
     notes: bool,
-    read_segment: impl Fn(&mut Reader<'_>, u64, u32) -> Result<Kept, Error>,
+    read_segment: impl Fn(&mut Reader<'_>, u64, u32) -> Result<Listed, Error>,
 ) -> Result<Directory, Error> {
     let count = read_count(payload)?;
     let length = u32::from(payload.u8("length of prefixes")?);
@@ -125,8 +123,8 @@ fn read_segments(
     payload: &mut Reader<'_>,
     count: u32,
     length: u32,
-    read_segment: impl Fn(&mut Reader<'_>, u64, u32) -> Result<Kept, Error>,
-) -> Result<Vec<Kept>, Error> {
+    read_segment: impl Fn(&mut Reader<'_>, u64, u32) -> Result<Listed, Error>,
+) -> Result<Vec<Listed>, Error> {
     // Prefixes as fractions of the longest.
     const WHOLE: u64 = 1 << MOST_DEPTH;
     let mut kept = Vec::new();

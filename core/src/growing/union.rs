@@ -16,7 +16,7 @@ use super::field::used_up;
 use super::filter::Growing;
 use super::merging::in_parent;
 use super::reshape::child;
-use super::segment::{Outcome, Place, Repeat, Segment};
+use super::segment::{Address, OnMatch, Outcome, Segment};
 use crate::bits::{Isa, prefix, vectorized};
 use crate::dictionary::work::Uncounted;
 
@@ -29,7 +29,7 @@ struct Entry {
     /// The first hash of the segment.
     hash: u64,
     depth: u32,
-    place: Place,
+    place: Address,
 }
 
 impl Growing {
@@ -72,7 +72,7 @@ impl Growing {
                 in_parent(side as usize, place, widths(depth), widths(depth - 1))
             });
             // A remainder that is as long as can be tells what it matches; of others only equal ones do.
-            let repeat = if place.field % 2 == 1 { Repeat::Keep } else { Repeat::Store(1) };
+            let repeat = if place.field % 2 == 1 { OnMatch::Keep } else { OnMatch::Store(1) };
             let width = widths(depth);
             let (_, mut segment) = self.directory.segment_mut(entry.hash);
             match segment.insert(isa, width, place, repeat, &mut Uncounted) {

@@ -1,6 +1,7 @@
 //! How often each key came: ever, in the last *n*, or in the last *t*.
 
 mod clocked;
+mod now;
 #[cfg(feature = "std")]
 mod shared;
 mod timed;

@@ -18,7 +18,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
-use self::parts::Parts;
+pub(super) use self::parts::{Parts, Shareable};
 pub(super) use self::split::split;
 use super::{Door, Lately, Untimed};
 use crate::codec::Bundle;
@@ -47,7 +47,7 @@ pub struct Shared<T = Untimed> {
 struct Inner<T> {
     /// The window of the whole.
     window: Window,
-    parts: Parts<T>,
+    parts: Parts<Lately<T>>,
 }
 
 impl<T> Shared<T> {

@@ -11,18 +11,18 @@
 
 use alloc::boxed::Box;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use crate::bits::size;
 use crate::blueprint::{Blueprint, Floor, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::duplicates::law::{self, Stream};
 use crate::error::Error;
 use crate::filter::{Filter, Membership};
-use crate::parameters::{List, Parameters};
-use crate::promise::{Mistakes, Promise};
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::hash::Seed;
+use crate::parameters::{List, Parameters};
 use crate::plan::{Goal, Limit};
+use crate::promise::{Mistakes, Promise};
 use crate::split_block::{self, BLOCK_BITS, SplitBlock};
 use crate::window::{Slack, Time, Window};
 
@@ -69,12 +69,11 @@ impl Parameters for DoubleBufferParameters {
 
 impl Blueprint for DoubleBufferParameters {
     fn promise(&self) -> Promise {
-        Promise {
-            window: Window::Last(self.window),
-            slack: Slack::Items(self.window),
-            false_positives: self.false_positive_rate(),
-            false_negatives: 0.0,
-        }
+        Promise::remembering(
+            Window::Last(self.window),
+            Slack::Items(self.window),
+            self.false_positive_rate(),
+        )
     }
 
     fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {
@@ -172,10 +171,6 @@ impl Filter for DoubleBuffer {
         &self.parameters
     }
 
-    fn heap_bytes(&self) -> u64 {
-        self.parameters.heap_bytes()
-    }
-
     fn false_positive_rate(&self) -> f64 {
         self.current.false_positive_rate_with(&self.previous)
     }
@@ -196,8 +191,9 @@ impl Structure for DoubleBufferParameters {
         }
         match goal.limit {
             Limit::Error(rate) => Ok(Self::with_error(window, rate.get())),
-            Limit::Memory(memory) => Self::with_memory(window, memory.bytes())
-                .ok_or(Unfit("needs at least 240 bytes")),
+            Limit::Memory(memory) => {
+                Self::with_memory(window, memory.bytes()).ok_or(Unfit("needs at least 240 bytes"))
+            }
         }
     }
 

@@ -9,11 +9,11 @@
 //! counters have grown so much that pools hold fewer of them, the 64 counters take two lines, side
 //! by side.
 
+use super::allotment::Allotment;
+use super::counters::{COUNTERS_PER_LINE, Counters};
+use crate::bits::size_of_parts;
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
-use super::counters::{COUNTERS_PER_LINE, Counters};
-use super::place::Place;
-use crate::bits::size_of_parts;
 use crate::hash::{reduce, remix};
 use crate::probability::{least, poisson_mean};
 use crate::sample::{PLACES, sample};
@@ -66,7 +66,7 @@ impl Blocked {
     }
 }
 
-impl Place for Blocked {
+impl Allotment for Blocked {
     #[inline]
     fn counters(&self) -> usize {
         size_of_parts(self.lines, COUNTERS_PER_LINE as u64)

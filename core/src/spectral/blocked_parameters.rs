@@ -2,10 +2,10 @@
 
 use alloc::boxed::Box;
 
+use super::allotment::Allotment;
 use super::blocked::Blocked;
 use super::counters::{Bytes, Counters};
 use super::parameters::{counted_items, promise};
-use super::place::Place;
 use super::rule::{Rule, Second};
 use super::{Design, MOST_HASHES_IN_LINE, Spectral};
 use crate::bits::Lines;
@@ -13,10 +13,10 @@ use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::Reader;
 use crate::error::Error;
 use crate::filter::Filter;
-use crate::parameters::{List, Parameters};
-use crate::promise::Promise;
 use crate::hash::Seed;
+use crate::parameters::{List, Parameters};
 use crate::plan::{Goal, Limit};
+use crate::promise::Promise;
 
 /// The parameters of a spectral filter with all counters of a key in one cache line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -80,7 +80,7 @@ impl Blueprint for BlockedParameters {
 }
 
 impl Design for BlockedParameters {
-    type Place = Blocked;
+    type Allotment = Blocked;
 
     fn place(&self) -> Blocked {
         self.blocked

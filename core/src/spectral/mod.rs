@@ -19,19 +19,19 @@
 pub mod counters;
 
 mod algebra;
+mod allotment;
 mod blocked;
 mod blocked_parameters;
 mod parameters;
-mod place;
 mod recurring;
 pub mod rule;
 mod window;
 mod window_parameters;
 
+pub use allotment::{Allotment, Indices, MOST_HASHES, Rows};
 pub use blocked::{Blocked, MOST_HASHES_IN_LINE};
 pub use blocked_parameters::BlockedParameters;
 pub use parameters::{SpectralParameters, Storage, hashes_for};
-pub use place::{Indices, MOST_HASHES, Place, Rows};
 pub use recurring::RecurringParameters;
 pub use rule::Rule;
 pub use window::SpectralWindow;
@@ -50,10 +50,10 @@ use rule::Second;
 /// Parameters from which a spectral filter is made.
 pub trait Design: Blueprint + Copy + 'static {
     /// How keys are given their counters.
-    type Place: Place;
+    type Allotment: Allotment;
 
     /// How keys are given their counters.
-    fn place(&self) -> Self::Place;
+    fn place(&self) -> Self::Allotment;
 
     /// What an insertion does to them.
     fn rule(&self) -> Rule;
@@ -67,7 +67,7 @@ pub trait Design: Blueprint + Copy + 'static {
 pub struct Spectral<C, D: Design> {
     design: D,
     /// The design's, at hand.
-    place: D::Place,
+    place: D::Allotment,
     counters: C,
     /// For recurring minimum only.
     second: Option<Box<Second<C>>>,

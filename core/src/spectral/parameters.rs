@@ -1,24 +1,24 @@
 //! The parameters of a spectral filter, and what follows from them.
 
-use alloc::vec::Vec;
-use alloc::boxed::Box;
 use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
+use super::allotment::{Allotment, MOST_HASHES, Rows};
 use super::counters::{Bytes, Counters, Fixed, Pools, Serial, StringArray};
-use super::place::{MOST_HASHES, Place, Rows};
 use super::rule::{Rule, Second};
 use super::{Design, Spectral};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::Reader;
 use crate::error::Error;
 use crate::filter::Filter;
-use crate::parameters::{List, Parameters};
-use crate::promise::Promise;
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::hash::Seed;
+use crate::parameters::{List, Parameters};
 use crate::plan::{Goal, Limit};
 use crate::probability::least;
+use crate::promise::Promise;
 use crate::rate::ErrorRate;
 use crate::window::{Slack, Window};
 
@@ -220,7 +220,7 @@ impl Structure for SpectralParameters {
 }
 
 impl Design for SpectralParameters {
-    type Place = Rows;
+    type Allotment = Rows;
 
     fn place(&self) -> Rows {
         self.rows

@@ -14,9 +14,9 @@
 
 use alloc::boxed::Box;
 
+use super::allotment::{Allotment, Rows};
 use super::counters::Bytes;
 use super::parameters::{SpectralParameters, Storage, counted_items, promise};
-use super::place::{Place, Rows};
 use super::rule::Rule;
 use super::{Design, Spectral};
 use crate::blueprint::{Blueprint, Structure, Unfit};
@@ -108,8 +108,9 @@ impl Structure for RecurringParameters {
         let (items, _) = counted_items(goal)?;
         match goal.limit {
             Limit::Error(rate) => Ok(Self::with_error(items, rate.get())),
-            Limit::Memory(memory) => Self::with_memory(items, memory.bytes())
-                .ok_or(Unfit("needs at least 900 bytes")),
+            Limit::Memory(memory) => {
+                Self::with_memory(items, memory.bytes()).ok_or(Unfit("needs at least 900 bytes"))
+            }
         }
     }
 
@@ -119,7 +120,7 @@ impl Structure for RecurringParameters {
 }
 
 impl Design for RecurringParameters {
-    type Place = Rows;
+    type Allotment = Rows;
 
     fn place(&self) -> Rows {
         self.rows

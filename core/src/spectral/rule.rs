@@ -17,9 +17,8 @@
 //! not hold: a key is looked for in the second filter by its counters there, which others may have
 //! set, and a key counted there is not counted while its minimum recurs. The lab shows how often.
 
-
+use super::allotment::{Allotment, MOST_HASHES, Rows, WIDEST};
 use super::counters::{Counters, read_counters, write_counters};
-use super::place::{MOST_HASHES, Place, Rows, WIDEST};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::hash::remix;
@@ -133,7 +132,7 @@ pub struct Second<C> {
 
 impl<C: Counters> Second<C> {
     /// The second filter that a rule asks for, beside a first one.
-    pub fn new(rule: Rule, first: &impl Place) -> Option<Self> {
+    pub fn new(rule: Rule, first: &impl Allotment) -> Option<Self> {
         let rows = second_rows(rule, first)?;
         let blocks = marker_blocks(rule, first);
         let marker = (blocks > 0).then(|| SplitBlock::new(blocks));
@@ -201,7 +200,7 @@ impl<C: Counters> Second<C> {
     }
 
     /// Bytes on the heap that a second filter takes, with the box it is in.
-    pub fn heap_bytes_for(rule: Rule, first: &impl Place) -> u64 {
+    pub fn heap_bytes_for(rule: Rule, first: &impl Allotment) -> u64 {
         let Some(rows) = second_rows(rule, first) else { return 0 };
         let marker = match marker_blocks(rule, first) {
             0 => 0,
@@ -221,7 +220,7 @@ impl<C: Counters> Second<C> {
     /// Reads what [`write`](Self::write) wrote, for this rule beside this first filter.
     pub fn read(
         rule: Rule,
-        first: &impl Place,
+        first: &impl Allotment,
         from: &mut Reader<'_>,
     ) -> Result<Option<Self>, Error> {
         let Some(rows) = second_rows(rule, first) else { return Ok(None) };
@@ -239,12 +238,12 @@ impl<C: Counters> Second<C> {
 }
 
 /// The rows of the second filter, if the rule has one.
-fn second_rows(rule: Rule, first: &impl Place) -> Option<Rows> {
+fn second_rows(rule: Rule, first: &impl Allotment) -> Option<Rows> {
     rule.second_width().map(|width| Rows { width, hashes: first.hashes() })
 }
 
 /// Blocks of the marker: a bit for each counter of the first filter, or none without a marker.
-fn marker_blocks(rule: Rule, first: &impl Place) -> usize {
+fn marker_blocks(rule: Rule, first: &impl Allotment) -> usize {
     match rule {
         Rule::MarkedRecurringMinimum { .. } => first.counters().div_ceil(BLOCK_BITS as usize),
         _ => 0,

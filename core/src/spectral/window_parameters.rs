@@ -2,19 +2,19 @@
 
 use alloc::boxed::Box;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::parameters::SpectralParameters;
 use super::rule::Rule;
 use super::window::SpectralWindow;
-use super::{Place, Rows, Storage, hashes_for};
+use super::{Allotment, Rows, Storage, hashes_for};
 use crate::bits::{Packed, size};
 use crate::blueprint::Blueprint;
 use crate::error::Error;
 use crate::filter::Filter;
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
+use crate::hash::Seed;
 use crate::parameters::{List, Parameters};
 use crate::promise::Promise;
-use crate::hash::Seed;
 use crate::window::{Slack, Window};
 
 /// How many short hashes of how many bits, and the counters for them.
@@ -84,12 +84,7 @@ impl Parameters for SpectralWindowParameters {
 
 impl Blueprint for SpectralWindowParameters {
     fn promise(&self) -> Promise {
-        Promise {
-            window: Window::Last(self.window),
-            slack: Slack::Items(0),
-            false_positives: self.false_positive_rate(),
-            false_negatives: 0.0,
-        }
+        Promise::remembering(Window::Last(self.window), Slack::Items(0), self.false_positive_rate())
     }
 
     fn heap_bytes(&self) -> u64 {

@@ -238,12 +238,7 @@ impl Parameters for TimedWindowParameters {
 
 impl Blueprint for TimedWindowParameters {
     fn promise(&self) -> Promise {
-        Promise {
-            window: Window::Within(self.span),
-            slack: Slack::Time(self.slack()),
-            false_positives: self.false_positive_rate(),
-            false_negatives: 0.0,
-        }
+        Promise::remembering(Window::Within(self.span), Slack::Time(self.slack()), self.false_positive_rate())
     }
 
     fn promised_items(&self) -> Option<u64> {

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use lately::spectral::counters::Bytes;
-use lately::spectral::{Blocked, BlockedParameters, Place, Rows, Rule, Spectral};
+use lately::spectral::{Allotment, Blocked, BlockedParameters, Rows, Rule, Spectral};
 use testkit::oracle::Counts;
 use testkit::stats::rate_is_within;
 use testkit::streams;

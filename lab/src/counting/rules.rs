@@ -10,7 +10,7 @@ use anyhow::Result;
 use clap::Args;
 use lately::raw::quantity;
 use lately::spectral::rule::least_and_single;
-use lately::spectral::{Place, Rows, Rule};
+use lately::spectral::{Allotment, Rows, Rule};
 use testkit::oracle::Counts;
 use testkit::streams;
 

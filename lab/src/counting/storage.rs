@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use lately::spectral::counters::{Bytes, Code, Counters, Fixed, Pools, Serial, StringArray};
-use lately::spectral::{Place, Rows};
+use lately::spectral::{Allotment, Rows};
 use testkit::oracle::Counts;
 use testkit::random::SplitMix64;
 use testkit::streams;

@@ -7,7 +7,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use lately::spectral::counters::{Counters, Fixed};
-use lately::spectral::{Place, Rows, Rule};
+use lately::spectral::{Allotment, Rows, Rule};
 use testkit::oracle::Counts;
 use testkit::random::SplitMix64;
 use testkit::streams;

@@ -89,12 +89,11 @@ impl Parameters for TimeLimitedParameters {
 
 impl Blueprint for TimeLimitedParameters {
     fn promise(&self) -> Promise {
-        Promise {
-            window: Window::Within(self.span),
-            slack: Slack::Time(self.slack()),
-            false_positives: self.false_positive_rate(),
-            false_negatives: 0.0,
-        }
+        Promise::remembering(
+            Window::Within(self.span),
+            Slack::Time(self.slack()),
+            self.false_positive_rate(),
+        )
     }
 
     fn heap_bytes(&self) -> u64 {

@@ -121,17 +121,17 @@ impl SliceSize {
 
     /// Where a key goes.
     #[inline(always)]
-    pub fn place(self, probe: Probe) -> Place {
+    pub fn place(self, probe: Probe) -> Mark {
         match self {
             Self::Blocks(block, words) => {
                 // The tail begins where a block would.
                 let block_words = block.words as usize;
                 let at = probe.one_of(words) & !(block_words - 1);
-                Place::Block(at..at + block_words.min(words as usize - at))
+                Mark::Block(at..at + block_words.min(words as usize - at))
             }
             Self::Bits(bits) => {
                 let bit = probe.one_of(bits);
-                Place::Bit(bit / 64, 1 << (bit % 64))
+                Mark::Bit(bit / 64, 1 << (bit % 64))
             }
         }
     }
@@ -157,7 +157,7 @@ impl SliceSize {
 
 /// What a key sets in a slice.
 #[derive(Debug, Clone)]
-pub enum Place {
+pub enum Mark {
     /// Bits of the block of these words.
     Block(Range<usize>),
     /// The only bit of this mask, in this word.

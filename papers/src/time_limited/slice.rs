@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::TimeLimitedParameters;
-use super::size::{Place, SliceSize};
+use super::size::{Mark, SliceSize};
 use lately::Error;
 use lately::bits::{self, Aligned, LINE_WORDS};
 use lately::raw::codec::{Reader, Writer};
@@ -98,22 +98,22 @@ impl Slice {
     #[inline(never)]
     fn holds_elsewhere(&self, trace: &Trace) -> bool {
         match self.size.place(trace.probe) {
-            Place::Block(words) => trace.mask.is_in(self.words.range(words)),
-            Place::Bit(at, bit) => self.words.item(at) & bit != 0,
+            Mark::Block(words) => trace.mask.is_in(self.words.range(words)),
+            Mark::Bit(at, bit) => self.words.item(at) & bit != 0,
         }
     }
 
     #[inline(never)]
     fn prefetch_elsewhere(&self, probe: Probe) {
-        let (Place::Block(Range { start: at, .. }) | Place::Bit(at, _)) = self.size.place(probe);
+        let (Mark::Block(Range { start: at, .. }) | Mark::Bit(at, _)) = self.size.place(probe);
         self.words.prefetch(at);
     }
 
     #[inline(never)]
     fn insert_elsewhere(&mut self, trace: &Trace) -> bool {
         match self.size.place(trace.probe) {
-            Place::Block(words) => trace.mask.set_in(self.words.range_mut(words)),
-            Place::Bit(at, bit) => {
+            Mark::Block(words) => trace.mask.set_in(self.words.range_mut(words)),
+            Mark::Bit(at, bit) => {
                 let word = self.words.item_mut(at);
                 let changed = *word & bit == 0;
                 *word |= bit;

@@ -2,8 +2,6 @@
 
 use alloc::boxed::Box;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::super::parameters::UNKNOWN_ITEMS;
 use super::super::segment::ADDRESS_CHANCE;
 use super::blueprint::GrowingCountsParameters;
@@ -17,8 +15,9 @@ use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Counting, Filter, Membership, Removing};
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::plan::{Goal, Limit};
-use crate::sample::spread;
 use crate::window::Time;
 
 /// Segments that are asked how often they err, of which each is some kilobytes.
@@ -106,18 +105,9 @@ impl Filter for GrowingCounts {
     }
 
     fn false_positive_rate(&self) -> f64 {
-        let rate = |hash| {
-            let (depth, segment) = self.directory.segment(hash);
-            let counts = Counts::of(segment, self.parameters.lengths.width(depth));
-            (depth, counts.matched())
-        };
-        if self.directory.segment_count() <= SEGMENTS_ASKED {
-            let all = self.directory.first_hashes().map(rate);
-            return all.map(|(depth, rate)| rate * (-f64::from(depth)).exp2()).sum();
-        }
-        // Evenly spread hashes meet a segment as often as keys do.
-        let hashes = spread(usize::MAX, SEGMENTS_ASKED);
-        hashes.map(|hash| rate(hash as u64).1).sum::<f64>() / SEGMENTS_ASKED as f64
+        self.directory.mean_rate(SEGMENTS_ASKED, |depth, segment| {
+            Counts::of(segment, self.parameters.lengths.width(depth)).matched()
+        })
     }
 
     fn write_payload(&self, out: &mut Writer) {
@@ -149,7 +139,9 @@ impl Counts<&[u64]> {
         }
         let (mut sum, longest) = (0.0, f64::from(self.shape.key_bits - 1));
         // The lowest one of a key stands after its last bit.
-        self.each_of_all(|_, entry| sum += (f64::from(entry.key.trailing_zeros()) - longest).exp2());
+        self.each_of_all(|_, entry| {
+            sum += (f64::from(entry.key.trailing_zeros()) - longest).exp2()
+        });
         sum * ADDRESS_CHANCE
     }
 }
@@ -162,9 +154,7 @@ impl Structure for GrowingCountsParameters {
             (Limit::Error(rate), items) => {
                 Self::with_error(rate.get(), items.unwrap_or(UNKNOWN_ITEMS))
             }
-            (Limit::Memory(memory), Some(items)) => {
-                Self::with_memory(memory.bytes(), items)
-            }
+            (Limit::Memory(memory), Some(items)) => Self::with_memory(memory.bytes(), items),
             (Limit::Memory(_), None) => Err(Unfit("must know how many items a memory is for")),
         }
     }

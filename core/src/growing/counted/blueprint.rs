@@ -57,12 +57,7 @@ impl Parameters for GrowingCountsParameters {
 
 impl Blueprint for GrowingCountsParameters {
     fn promise(&self) -> Promise {
-        Promise {
-            window: Window::Ever,
-            slack: Slack::Unlimited,
-            false_positives: self.false_positive_rate(),
-            false_negatives: 0.0,
-        }
+        Promise::remembering(Window::Ever, Slack::Unlimited, self.false_positive_rate())
     }
 
     fn heap_bytes(&self) -> u64 {

@@ -3,7 +3,7 @@
 use core::ops::{Deref, DerefMut};
 
 use super::super::field::matches;
-use super::super::segment::{BLOCKS, Place, Run, Segment};
+use super::super::segment::{Address, BLOCKS, Run, Segment};
 use super::shape::{MOST_COUNT, Shape};
 use crate::bits::Isa;
 use crate::dictionary::work::Uncounted;
@@ -85,7 +85,7 @@ impl<W: Deref<Target = [u64]>> Counts<W> {
 
     /// The entry that matches a place.
     #[inline(always)]
-    pub(super) fn find<I: Isa>(&self, isa: I, place: Place) -> Found {
+    pub(super) fn find<I: Isa>(&self, isa: I, place: Address) -> Found {
         let block = self.segment.block(place.block as usize);
         let run = self.segment.run(isa, block, place.bucket);
         let mut slot = run.first;
@@ -107,7 +107,7 @@ impl<W: Deref<Target = [u64]>> Counts<W> {
     pub(super) fn each(
         &self,
         blocks: impl Iterator<Item = usize>,
-        mut visit: impl FnMut(Place, Entry),
+        mut visit: impl FnMut(Address, Entry),
     ) {
         for number in blocks {
             let block = self.segment.block(number);
@@ -115,7 +115,7 @@ impl<W: Deref<Target = [u64]>> Counts<W> {
             while buckets != 0 {
                 let entry = self.entry(slot);
                 let bucket = buckets.trailing_zeros();
-                visit(Place { block: number as u32, bucket, field: entry.key }, entry);
+                visit(Address { block: number as u32, bucket, field: entry.key }, entry);
                 slot = entry.end();
                 if self.segment.ends_at(slot - 1) {
                     buckets &= buckets - 1;
@@ -126,7 +126,7 @@ impl<W: Deref<Target = [u64]>> Counts<W> {
 
     /// The same for all blocks.
     #[inline(always)]
-    pub(super) fn each_of_all(&self, visit: impl FnMut(Place, Entry)) {
+    pub(super) fn each_of_all(&self, visit: impl FnMut(Address, Entry)) {
         self.each(0..BLOCKS, visit);
     }
 }
@@ -135,7 +135,7 @@ impl<W: DerefMut<Target = [u64]>> Counts<W> {
     /// Stores a signature that was not there, seen so often or as often as its code tells, and says
     /// whether there was room.
     #[inline(always)]
-    pub(super) fn insert(&mut self, place: Place, found: Found, count: u64) -> bool {
+    pub(super) fn insert(&mut self, place: Address, found: Found, count: u64) -> bool {
         let Found { run, entry: Err(at) } = found else { return false };
         let field = self.shape.field(place.field, count.min(self.shape.escape()));
         self.make_slot(place, run, at, field) && {
@@ -147,7 +147,7 @@ impl<W: DerefMut<Target = [u64]>> Counts<W> {
     /// Writes how often the entry was seen. If that takes more slots, one is added at a time, and `false`
     /// says that there was no room for another; the count is then as near as it can be, and not above.
     #[inline(always)]
-    pub(super) fn set_count(&mut self, place: Place, found: Found, count: u64) -> bool {
+    pub(super) fn set_count(&mut self, place: Address, found: Found, count: u64) -> bool {
         let Found { mut run, entry: Ok(mut entry) } = found else { return false };
         let digits = self.shape.digits(count);
         if entry.digits == 0 && digits == 0 {
@@ -173,7 +173,7 @@ impl<W: DerefMut<Target = [u64]>> Counts<W> {
     }
 
     /// Takes an entry out.
-    pub(super) fn remove(&mut self, place: Place, found: Found) {
+    pub(super) fn remove(&mut self, place: Address, found: Found) {
         let Found { mut run, entry: Ok(entry) } = found else { return };
         for slot in (entry.at..entry.end()).rev() {
             self.segment.remove_at(self.shape.width(), place, run, slot);
@@ -193,7 +193,7 @@ impl<W: DerefMut<Target = [u64]>> Counts<W> {
 
     /// Puts a field into slot `at` of a run.
     #[inline(always)]
-    fn make_slot(&mut self, place: Place, run: Run, at: usize, field: u64) -> bool {
+    fn make_slot(&mut self, place: Address, run: Run, at: usize, field: u64) -> bool {
         let (width, number) = (self.shape.width(), place.block as usize);
         let ends = at == run.end;
         let made = self.segment.make_slot(width, number, at, ends, field, &mut Uncounted);

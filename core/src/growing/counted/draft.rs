@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::super::reshape::starts;
-use super::super::segment::{BLOCKS, Block, Place, Segment};
+use super::super::segment::{Address, BLOCKS, Block, Segment};
 use super::shape::Shape;
 
 /// Slots one after the other.
@@ -33,7 +33,7 @@ impl Draft {
 
     /// Adds an entry after all that are there.
     #[inline(always)]
-    pub(super) fn push(&mut self, place: Place, count: u64) {
+    pub(super) fn push(&mut self, place: Address, count: u64) {
         let bucket = (place.block, place.bucket);
         if self.bucket != bucket {
             self.end_run();

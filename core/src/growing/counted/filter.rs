@@ -1,17 +1,17 @@
 //! The counter: a directory of segments, and the rule by which they grow.
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::super::depth::Depths;
-use super::super::directory::{Directory, Kept};
+use super::super::directory::{Directory, Listed};
 use super::super::origin::Origins;
 use super::super::parameters::SPLIT_FROM;
-use super::super::segment::{BLOCK_BITS, HEAD, Place, SLOTS, Segment};
+use super::super::segment::{Address, BLOCK_BITS, HEAD, SLOTS, Segment};
 use super::blueprint::GrowingCountsParameters;
 use super::counts::Counts;
 use super::shape::{MOST_COUNT, Shape};
 use crate::bits::{Isa, LINE_WORDS, Level, prefetch, prefix, vectorized};
 use crate::error::Error;
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::hash::reduce;
 
 /// What is counted where a segment ran out of room for good: nobody knows.
@@ -42,7 +42,7 @@ impl GrowingCounts {
         let shape = Shape { key_bits: parameters.lengths.width(0) as u32, code_bits: 1 };
         let words = shape.words_for(0).expect("nothing always fits");
         let segment = Segment::of_length(words);
-        let whole = Kept { segment, depth: 0, origins: Origins::default() };
+        let whole = Listed { segment, depth: 0, origins: Origins::default() };
         Self::from_parts(parameters, Directory::new(vec![whole], 0, false), 0, 0)
     }
 
@@ -53,7 +53,15 @@ impl GrowingCounts {
         lost: u64,
     ) -> Self {
         let depths = Depths::new(&parameters.lengths);
-        Self { parameters, depths, level: Level::detect(), directory, items, lost, is_product: false }
+        Self {
+            parameters,
+            depths,
+            level: Level::detect(),
+            directory,
+            items,
+            lost,
+            is_product: false,
+        }
     }
 
     /// Different keys that were counted and not taken back, where no two were taken for one.
@@ -202,14 +210,14 @@ impl GrowingCounts {
 
     /// The place of a hash, and its segment.
     #[inline(always)]
-    pub(super) fn counts(&self, hash: u64) -> (Place, Counts<&[u64]>) {
+    pub(super) fn counts(&self, hash: u64) -> (Address, Counts<&[u64]>) {
         let (depth, segment) = self.directory.segment(hash);
         let of = self.depths.of(depth);
         (of.place(hash, depth), Counts::of(segment, of.width()))
     }
 
     #[inline(always)]
-    fn counts_mut(&mut self, hash: u64) -> (Place, Counts<&mut [u64]>) {
+    fn counts_mut(&mut self, hash: u64) -> (Address, Counts<&mut [u64]>) {
         let (depth, segment) = self.directory.segment_mut(hash);
         let of = self.depths.of(depth);
         (of.place(hash, depth), Counts::of(segment, of.width()))
@@ -217,7 +225,7 @@ impl GrowingCounts {
 
     /// The same; starts loading what an operation reads and moves.
     #[inline(always)]
-    pub(super) fn ahead(&self, hash: u64) -> (Place, Counts<&[u64]>) {
+    pub(super) fn ahead(&self, hash: u64) -> (Address, Counts<&[u64]>) {
         let (depth, segment) = self.directory.segment(hash);
         let of = self.depths.of(depth);
         let counts = Counts::of(segment, of.width());

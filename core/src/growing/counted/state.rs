@@ -7,7 +7,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::super::directory::Kept;
+use super::super::directory::Listed;
 use super::super::origin::Origins;
 use super::super::segment::{BLOCKS, HEAD, Segment};
 use super::super::state::{read_directory, write_table};
@@ -45,7 +45,7 @@ pub(super) fn read(
     }
     let directory = read_directory(payload, false, |payload, _, depth| {
         let segment = read_segment(payload, parameters.lengths.width(depth))?;
-        Ok(Kept { segment, depth, origins: Origins::default() })
+        Ok(Listed { segment, depth, origins: Origins::default() })
     })?;
     let slots = |hash| {
         let (depth, segment) = directory.segment(hash);

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use core::any::Any;
 
 use super::super::field::matches;
-use super::super::segment::{Place, SLOTS, Segment};
+use super::super::segment::{Address, SLOTS, Segment};
 use super::counts::Counts;
 use super::draft::Draft;
 use super::filter::GrowingCounts;
@@ -127,7 +127,7 @@ pub(super) enum Combine {
 
 /// An entry as it is combined: where it is, how often it was seen, and in which of both.
 struct Part {
-    place: Place,
+    place: Address,
     count: u64,
     is_theirs: bool,
 }
@@ -140,12 +140,13 @@ fn combined(
 ) -> (Option<Segment>, usize) {
     let mut parts = Vec::new();
     for (counts, is_theirs) in [(ours, false), (theirs, true)] {
-        counts.each_of_all(|place, entry| parts.push(Part { place, count: entry.count, is_theirs }));
+        counts
+            .each_of_all(|place, entry| parts.push(Part { place, count: entry.count, is_theirs }));
     }
     // In every bucket the shortest first, which are prefixes of those after them.
     let bucket = |part: &Part| (part.place.block, part.place.bucket);
     parts.sort_unstable_by_key(|part| (bucket(part), !part.place.field.trailing_zeros()));
-    let mut kept: Vec<(Place, u64)> = Vec::with_capacity(parts.len());
+    let mut kept: Vec<(Address, u64)> = Vec::with_capacity(parts.len());
     for run in parts.chunk_by(|one, other| bucket(one) == bucket(other)) {
         let first = kept.len();
         match by {
@@ -161,7 +162,7 @@ fn combined(
 }
 
 /// Adds the entries of a bucket up.
-fn sum(run: &[Part], kept: &mut Vec<(Place, u64)>) {
+fn sum(run: &[Part], kept: &mut Vec<(Address, u64)>) {
     let first = kept.len();
     for part in run {
         let mut shorter = kept[first..].iter_mut();
@@ -173,7 +174,7 @@ fn sum(run: &[Part], kept: &mut Vec<(Place, u64)>) {
 }
 
 /// Multiplies the entries of a bucket that are in both.
-fn multiply(run: &[Part], kept: &mut Vec<(Place, u64)>) {
+fn multiply(run: &[Part], kept: &mut Vec<(Address, u64)>) {
     for (number, part) in run.iter().enumerate() {
         let mut shorter = run[..number].iter();
         let pair = shorter.find(|other| {

@@ -5,20 +5,19 @@
 //! *n* are not shared: a key that makes up much of the stream would shorten the window of its part, and be
 //! counted too low.
 
-use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::fmt;
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use super::super::now::Now;
+use super::super::shared::{self, Parts, Shareable};
 use super::super::timed::Moments;
-use super::super::{Builder, Clocked, Door, Untimed, shared};
+use super::super::{Builder, Door, Untimed};
 use super::Counter;
 use crate::error::Error;
 use crate::filter::Admission;
-use crate::hash::Hashing;
-use crate::key::{Hashed, Key};
+use crate::key::Key;
 use crate::promise::Promise;
-use crate::shards::Shards;
+use crate::untyped::Untyped;
 use crate::window::{Time, Window};
 
 /// A counter that threads share: clones are the same counter.
@@ -39,28 +38,12 @@ use crate::window::{Time, Window};
 /// # Ok::<(), lately::Error>(())
 /// ```
 pub struct SharedCounter<T = Untimed> {
-    inner: Arc<Inner<T>>,
+    parts: Arc<Parts<Counter<T>>>,
 }
 
-struct Inner<T> {
-    hashing: Hashing,
-    shards: Shards,
-    parts: Box<[Part<T>]>,
-}
-
-/// A part, away from the cache lines of its neighbours' locks.
-#[repr(align(128))]
-struct Part<T>(RwLock<Counter<T>>);
-
-impl<T> Part<T> {
-    // A thread that panicked while it held the lock left a counter that is whole: they panic only before
-    // they change anything.
-    fn change(&self) -> RwLockWriteGuard<'_, Counter<T>> {
-        self.0.write().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn look(&self) -> RwLockReadGuard<'_, Counter<T>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
+impl<T> Shareable for Counter<T> {
+    fn untyped(&self) -> &Untyped {
+        &self.inner
     }
 }
 
@@ -86,14 +69,13 @@ where
         let (shards, goal) = shared::split(&self.goal, self.parts)?;
         let mut one = self.clone();
         one.goal = goal;
-        let parts = (0..shards.get()).map(|_| Ok(Part(RwLock::new(one.build()?))));
-        let parts = parts.collect::<Result<Box<[_]>, Error>>()?;
-        let inner = Inner { hashing: self.hashing, shards: Shards(shards.get()), parts };
-        Ok(SharedCounter { inner: Arc::new(inner) })
+        let parts = (0..shards.get()).map(|_| one.build()).collect::<Result<_, Error>>()?;
+        Ok(SharedCounter { parts: Arc::new(Parts::new(self.hashing, parts)) })
     }
 }
 
-impl SharedCounter {
+#[allow(private_bounds, reason = "both kinds of time are listed; nobody can add a third")]
+impl<T: Now> SharedCounter<T> {
     /// [`Counter::add`] by any thread.
     ///
     /// ```
@@ -102,7 +84,7 @@ impl SharedCounter {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn add(&self, key: impl Key) -> u64 {
-        self.change(key, |part, key| part.add(key))
+        self.parts.change(key, |part, key| part.add(key))
     }
 
     /// [`Counter::count`] by any thread.
@@ -113,7 +95,7 @@ impl SharedCounter {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn count(&self, key: impl Key) -> u64 {
-        self.look(key, |part, key| part.count(key))
+        self.parts.look(key, |part, key| part.count(key))
     }
 
     /// [`Counter::admit`] by any thread: all of them together keep the limit.
@@ -125,7 +107,7 @@ impl SharedCounter {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn admit(&self, key: impl Key, limit: u64) -> Admission {
-        self.change(key, |part, key| part.admit(key, limit))
+        self.parts.change(key, |part, key| part.admit(key, limit))
     }
 }
 
@@ -142,7 +124,7 @@ impl<T: Moments> SharedCounter<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn add_at(&self, key: impl Key, now: impl Into<Time>) -> Result<u64, Error> {
-        self.change(key, |part, key| part.add_at(key, now))
+        self.parts.change(key, |part, key| part.add_at(key, now))
     }
 
     /// [`Counter::count_at`] by any thread.
@@ -156,7 +138,7 @@ impl<T: Moments> SharedCounter<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn count_at(&self, key: impl Key, now: impl Into<Time>) -> u64 {
-        self.look(key, |part, key| part.count_at(key, now))
+        self.parts.look(key, |part, key| part.count_at(key, now))
     }
 
     /// [`Counter::admit_at`] by any thread: all of them together keep the limit.
@@ -177,7 +159,7 @@ impl<T: Moments> SharedCounter<T> {
         limit: u64,
         now: impl Into<Time>,
     ) -> Result<Admission, Error> {
-        self.change(key, |part, key| part.admit_at(key, limit, now))
+        self.parts.change(key, |part, key| part.admit_at(key, limit, now))
     }
 
     /// Gives back memory of keys that have left the window by a moment, a little in each part; `true` if
@@ -195,57 +177,10 @@ impl<T: Moments> SharedCounter<T> {
     pub fn expire_at(&self, now: impl Into<Time>) -> Result<bool, Error> {
         let now = now.into();
         let mut done = true;
-        for part in &self.inner.parts {
-            done &= part.change().expire_at(now)?;
+        for part in self.parts.change_each(|part| part.expire_at(now)) {
+            done &= part?;
         }
         Ok(done)
-    }
-}
-
-impl SharedCounter<Clocked> {
-    /// Records a sighting now, by any thread, and says how often the key has been seen in the window.
-    ///
-    /// ```
-    /// use lately::{Lately, SystemClock};
-    /// use std::time::Duration;
-    ///
-    /// let minute = Duration::from_secs(60);
-    /// let clicks = Lately::within(minute).counting().clock(SystemClock).build_shared()?;
-    /// assert_eq!((clicks.add("user 17"), clicks.count("user 17")), (1, 1));
-    /// # Ok::<(), lately::Error>(())
-    /// ```
-    pub fn add(&self, key: impl Key) -> u64 {
-        self.change(key, |part, key| part.add(key))
-    }
-
-    /// How often the key was seen in the window that ends now, by any thread.
-    ///
-    /// ```
-    /// use lately::{Lately, SystemClock};
-    /// use std::time::Duration;
-    ///
-    /// let minute = Duration::from_secs(60);
-    /// let clicks = Lately::within(minute).counting().clock(SystemClock).build_shared()?;
-    /// assert_eq!(clicks.count("user 17"), 0);
-    /// # Ok::<(), lately::Error>(())
-    /// ```
-    pub fn count(&self, key: impl Key) -> u64 {
-        self.look(key, |part, key| part.count(key))
-    }
-
-    /// Counts the key if it then counts at most `limit`, by any thread: all of them together keep the limit.
-    ///
-    /// ```
-    /// use lately::{Lately, SystemClock};
-    /// use std::time::Duration;
-    ///
-    /// let minute = Duration::from_secs(60);
-    /// let requests = Lately::within(minute).counting().clock(SystemClock).build_shared()?;
-    /// assert!(requests.admit("user 17", 1).allowed);
-    /// # Ok::<(), lately::Error>(())
-    /// ```
-    pub fn admit(&self, key: impl Key, limit: u64) -> Admission {
-        self.change(key, |part, key| part.admit(key, limit))
     }
 }
 
@@ -258,7 +193,7 @@ impl<T> SharedCounter<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn promise(&self) -> Promise {
-        self.inner.parts[0].look().promise()
+        self.parts.of_one(Counter::promise)
     }
 
     /// Bytes on the heap at this moment.
@@ -269,36 +204,19 @@ impl<T> SharedCounter<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn heap_bytes(&self) -> u64 {
-        let parts = &self.inner.parts;
-        size_of_val(&**parts) as u64
-            + parts.iter().map(|part| part.look().heap_bytes()).sum::<u64>()
-    }
-
-    fn part(&self, key: impl Key) -> (&Part<T>, Hashed) {
-        let hash = key.hash_with(&self.inner.hashing);
-        (&self.inner.parts[self.inner.shards.of(hash)], Hashed(hash))
-    }
-
-    fn change<R>(&self, key: impl Key, work: impl FnOnce(&mut Counter<T>, Hashed) -> R) -> R {
-        let (part, key) = self.part(key);
-        work(&mut part.change(), key)
-    }
-
-    fn look<R>(&self, key: impl Key, work: impl FnOnce(&Counter<T>, Hashed) -> R) -> R {
-        let (part, key) = self.part(key);
-        work(&part.look(), key)
+        self.parts.own_bytes() + self.parts.each(Counter::heap_bytes).sum::<u64>()
     }
 }
 
 impl<T> Clone for SharedCounter<T> {
     fn clone(&self) -> Self {
-        Self { inner: Arc::clone(&self.inner) }
+        Self { parts: Arc::clone(&self.parts) }
     }
 }
 
 impl<T> fmt::Debug for SharedCounter<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts = &self.inner.parts;
-        write!(f, "SharedCounter({} times {:?})", parts.len(), parts[0].look())
+        let parts = self.parts.shards().0;
+        self.parts.of_one(|part| write!(f, "SharedCounter({parts} times {part:?})"))
     }
 }

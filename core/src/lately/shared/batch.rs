@@ -17,7 +17,7 @@ use crate::key::{Hashed, Key};
 use crate::lately::Lately;
 use crate::shards::Shards;
 
-impl<T, F: Flag> Parts<T, F> {
+impl<T, F: Flag> Parts<Lately<T>, F> {
     /// Changes each part with its keys, in their order, and their answers.
     pub(super) fn by_parts<K: Key>(
         &self,

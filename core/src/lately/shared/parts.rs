@@ -10,46 +10,60 @@ use crate::hash::Hashing;
 use crate::key::{Hashed, Key};
 use crate::lately::Lately;
 use crate::shards::Shards;
+use crate::untyped::Untyped;
 
-/// Filters built alike. A key belongs to one of them.
-pub(super) struct Parts<T, F = AtomicBool> {
+/// A door that parts are made of.
+pub(in crate::lately) trait Shareable {
+    /// What is behind it.
+    fn untyped(&self) -> &Untyped;
+}
+
+impl<T> Shareable for Lately<T> {
+    fn untyped(&self) -> &Untyped {
+        &self.inner
+    }
+}
+
+/// Filters or counters built alike. A key belongs to one of them.
+pub(in crate::lately) struct Parts<D, F = AtomicBool> {
     hashing: Hashing,
-    parts: Box<[Part<T, F>]>,
+    parts: Box<[Part<D, F>]>,
     /// Where each part writes, if its structure knows.
     footprints: Box<[Footprint]>,
 }
 
 /// A part, away from the cache lines of its neighbours' locks.
 #[repr(align(128))]
-pub(super) struct Part<T, F>(Turn<Lately<T>, F>);
+struct Part<D, F>(Turn<D, F>);
 
-impl<T, F: Flag> Parts<T, F> {
+impl<D: Shareable, F: Flag> Parts<D, F> {
     /// At least one.
-    pub(super) fn new(hashing: Hashing, parts: Vec<Lately<T>>) -> Self {
-        let footprints = parts.iter().filter_map(|part| part.inner.filter.footprint()).collect();
+    pub(in crate::lately) fn new(hashing: Hashing, parts: Vec<D>) -> Self {
+        let footprints =
+            parts.iter().filter_map(|part| part.untyped().filter.footprint()).collect();
         let parts = parts.into_iter().map(|part| Part(Turn::new(part))).collect();
         Self { hashing, parts, footprints }
     }
 
-    pub(super) fn hashing(&self) -> Hashing {
+    pub(in crate::lately) fn hashing(&self) -> Hashing {
         self.hashing
     }
 
-    pub(super) fn shards(&self) -> Shards {
+    pub(in crate::lately) fn shards(&self) -> Shards {
         Shards(self.parts.len() as u32)
     }
 
     /// Bytes of the locks and of what is known of where parts write.
-    pub(super) fn own_bytes(&self) -> u64 {
+    pub(in crate::lately) fn own_bytes(&self) -> u64 {
         (size_of_val(&*self.parts) + size_of_val(&*self.footprints)) as u64
     }
 
     /// Changes the part of a key.
     #[inline(always)]
-    pub(super) fn change<R>(
+    pub(in crate::lately) fn change<R>(
         &self,
         key: impl Key,
-        work: impl FnOnce(&mut Lately<T>, Hashed) -> R,
+        work: impl FnOnce(&mut D, Hashed) -> R,
     ) -> R {
         let (number, key) = self.number(key);
         self.fetch(number, &[key]);
@@ -58,34 +72,62 @@ impl<T, F: Flag> Parts<T, F> {
 
     /// Looks at the part of a key.
     #[inline(always)]
-    pub(super) fn look<R>(&self, key: impl Key, work: impl FnOnce(&Lately<T>, Hashed) -> R) -> R {
+    pub(in crate::lately) fn look<R>(
+        &self,
+        key: impl Key,
+        work: impl FnOnce(&D, Hashed) -> R,
+    ) -> R {
         let (number, key) = self.number(key);
         work(&self.parts[number].0.take(), key)
     }
 
     /// Looks at any part, where all are alike.
-    pub(super) fn of_one<R>(&self, work: impl FnOnce(&Lately<T>) -> R) -> R {
+    pub(in crate::lately) fn of_one<R>(&self, work: impl FnOnce(&D) -> R) -> R {
         work(&self.parts[0].0.take())
     }
 
     /// Looks at one part after the other.
-    pub(super) fn each<'a, R>(
+    pub(in crate::lately) fn each<'a, R>(
         &'a self,
-        mut work: impl FnMut(&Lately<T>) -> R + 'a,
+        mut work: impl FnMut(&D) -> R + 'a,
     ) -> impl Iterator<Item = R> + 'a {
         self.parts.iter().map(move |part| work(&part.0.take()))
     }
 
     /// Changes one part after the other.
-    pub(super) fn change_each<'a, R>(
+    pub(in crate::lately) fn change_each<'a, R>(
         &'a self,
-        mut work: impl FnMut(&mut Lately<T>) -> R + 'a,
+        mut work: impl FnMut(&mut D) -> R + 'a,
     ) -> impl Iterator<Item = R> + 'a {
         self.parts.iter().map(move |part| work(&mut part.0.take()))
     }
 
+    /// A part by its number.
+    #[inline(always)]
+    pub(in crate::lately) fn part(&self, number: usize) -> &Turn<D, F> {
+        &self.parts[number].0
+    }
+
+    /// Which part a key belongs to.
+    #[inline(always)]
+    pub(in crate::lately) fn number(&self, key: impl Key) -> (usize, Hashed) {
+        let hash = key.hash_with(&self.hashing);
+        (self.shards().of(hash), Hashed(hash))
+    }
+
+    /// Starts loading all that insertions of some keys of a part will write, its lock included.
+    #[inline(always)]
+    pub(in crate::lately) fn fetch(&self, number: usize, keys: &[Hashed]) {
+        if let Some(footprint) = self.footprints.get(number) {
+            footprint.fetch(&self.parts[number]);
+            keys.iter().for_each(|key| footprint.fetch_record(key.0));
+        }
+    }
+}
+
+impl<T, F: Flag> Parts<Lately<T>, F> {
     /// Forgets everything, part by part.
-    pub(super) fn clear(&self) -> Result<(), Error> {
+    pub(in crate::lately) fn clear(&self) -> Result<(), Error> {
         for (number, part) in self.parts.iter().enumerate() {
             let mut part = part.0.take();
             part.clear()?;
@@ -95,28 +137,6 @@ impl<T, F: Flag> Parts<T, F> {
             }
         }
         Ok(())
-    }
-
-    /// A part by its number.
-    #[inline(always)]
-    pub(super) fn part(&self, number: usize) -> &Turn<Lately<T>, F> {
-        &self.parts[number].0
-    }
-
-    /// Which part a key belongs to.
-    #[inline(always)]
-    pub(super) fn number(&self, key: impl Key) -> (usize, Hashed) {
-        let hash = key.hash_with(&self.hashing);
-        (self.shards().of(hash), Hashed(hash))
-    }
-
-    /// Starts loading all that insertions of some keys of a part will write, its lock included.
-    #[inline(always)]
-    pub(super) fn fetch(&self, number: usize, keys: &[Hashed]) {
-        if let Some(footprint) = self.footprints.get(number) {
-            footprint.fetch(&self.parts[number]);
-            keys.iter().for_each(|key| footprint.fetch_record(key.0));
-        }
     }
 }
 
@@ -129,7 +149,7 @@ mod tests {
     use alloc::sync::Arc;
     use loom::sync::atomic::{AtomicU32, Ordering};
 
-    type Few<F> = Parts<Untimed, F>;
+    type Few<F> = Parts<Lately<Untimed>, F>;
 
     fn parts<F: Flag>() -> Few<F> {
         let one = Lately::last(64).structure("short-hash").error(1e-9).build().unwrap();

@@ -238,10 +238,6 @@ impl Filter for AgePartitioned {
         &self.parameters
     }
 
-    fn heap_bytes(&self) -> u64 {
-        self.parameters.heap_bytes()
-    }
-
     fn false_positive_rate(&self) -> f64 {
         let (group, words) = (self.parameters.group_words() as usize, self.block_words());
         let places = LINES / (self.classes() * self.slots());

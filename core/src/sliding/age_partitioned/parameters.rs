@@ -1,19 +1,19 @@
 //! The parameters of the age-partitioned filter, and its formulas.
 
-use alloc::vec::Vec;
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::{AgePartitioned, MOST_SLICES_PER_KEY};
 use crate::bits::{LINE_WORDS, Lines, size};
 use crate::blueprint::Blueprint;
 use crate::duplicates::law::Stream;
 use crate::error::Error;
 use crate::filter::Filter;
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
+use crate::hash::Seed;
 use crate::parameters::{List, Parameters};
 use crate::promise::{Mistakes, Promise};
-use crate::hash::Seed;
 use crate::sliding::slices::{BlockShape, window_chance};
 use crate::window::{Slack, Window};
 
@@ -109,12 +109,11 @@ impl Parameters for AgePartitionedParameters {
 
 impl Blueprint for AgePartitionedParameters {
     fn promise(&self) -> Promise {
-        Promise {
-            window: Window::Last(self.window()),
-            slack: Slack::Items(self.slack()),
-            false_positives: self.false_positive_rate(),
-            false_negatives: 0.0,
-        }
+        Promise::remembering(
+            Window::Last(self.window()),
+            Slack::Items(self.slack()),
+            self.false_positive_rate(),
+        )
     }
 
     fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {

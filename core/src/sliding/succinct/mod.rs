@@ -297,10 +297,6 @@ impl Filter for Sliding {
         &self.parameters
     }
 
-    fn heap_bytes(&self) -> u64 {
-        self.parameters.heap_bytes()
-    }
-
     fn false_positive_rate(&self) -> f64 {
         self.parameters.shape.false_positive_rate(self.dictionary.len() as f64)
     }

@@ -2,8 +2,6 @@
 
 use alloc::boxed::Box;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::Sliding;
 use super::generations::{self, Generations};
 use crate::blueprint::{Blueprint, Unfit};
@@ -11,10 +9,12 @@ use crate::dictionary::{MARGIN, Population, Shape};
 use crate::duplicates::law::Stream;
 use crate::error::Error;
 use crate::filter::Filter;
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
+use crate::hash::Seed;
 use crate::parameters::{List, Parameters};
 use crate::promise::{Mistakes, Promise};
 use crate::sliding::budget::least_error;
-use crate::hash::Seed;
 use crate::window::{Slack, Window};
 
 /// Longest window, so that no product of its parts overflows.
@@ -117,12 +117,11 @@ impl Parameters for SlidingParameters {
 
 impl Blueprint for SlidingParameters {
     fn promise(&self) -> Promise {
-        Promise {
-            window: Window::Last(self.window),
-            slack: Slack::Items(self.slack()),
-            false_positives: self.false_positive_rate(),
-            false_negatives: 0.0,
-        }
+        Promise::remembering(
+            Window::Last(self.window),
+            Slack::Items(self.slack()),
+            self.false_positive_rate(),
+        )
     }
 
     fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {

@@ -19,7 +19,7 @@
 //!
 //! What differs from the paper: slack comes per chunk and group instead of between single counters,
 //! so that a push moves at most a group; and a new layout is made when slack runs out, instead of
-//! after a number of insertions. [`Work`] counts what all this moves.
+//! after a number of insertions. [`Moved`] counts what all this moves.
 
 use alloc::vec::Vec;
 use core::fmt::Debug;
@@ -82,12 +82,12 @@ pub struct Chunked<K> {
     offsets: Vec<u16>,
     /// Bits that chunks gave up since the last layout.
     freed: usize,
-    work: Work,
+    work: Moved,
 }
 
 /// What keeping a [`Chunked`] in order has cost since it was built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Work {
+pub struct Moved {
     /// Chunks coded anew because one of their counters changed its length.
     pub recoded: u64,
     /// Chunks pushed aside.
@@ -194,7 +194,7 @@ const fn shape(len: usize) -> (usize, usize) {
 
 impl<K: ChunkCode> Chunked<K> {
     /// What changes have cost so far.
-    pub fn work(&self) -> Work {
+    pub fn work(&self) -> Moved {
         self.work
     }
 
@@ -318,13 +318,13 @@ impl<K: ChunkCode> Chunked<K> {
             let start = starts[chunk / GROUP] as usize + usize::from(offset);
             write_chunk(&mut words, start, &coded, bits);
         }
-        Self { len, code, words, groups: starts, offsets, freed: 0, work: Work::default() }
+        Self { len, code, words, groups: starts, offsets, freed: 0, work: Moved::default() }
     }
 
     /// Takes what was laid out anew in the place of this.
     fn replace(&mut self, laid_out: Self) {
         let laid = laid_out.offsets.len() as u64;
-        let work = Work { laid_out: self.work.laid_out + laid, ..self.work };
+        let work = Moved { laid_out: self.work.laid_out + laid, ..self.work };
         *self = Self { work, ..laid_out };
     }
 }

@@ -24,41 +24,23 @@ pub trait Cell: Copy + Debug + Default + Into<u64> + Send + Sync + 'static {
     fn plus(self, more: Self) -> Self;
 }
 
-impl Cell for u8 {
-    const MOST: u64 = Self::MAX as u64;
+macro_rules! cells {
+    ($($cell:ty)+) => {$(
+        impl Cell for $cell {
+            const MOST: u64 = Self::MAX as u64;
 
-    fn from_u64(value: u64) -> Self {
-        value as Self
-    }
+            fn from_u64(value: u64) -> Self {
+                value as Self
+            }
 
-    fn plus(self, more: Self) -> Self {
-        self.saturating_add(more)
-    }
+            fn plus(self, more: Self) -> Self {
+                self.saturating_add(more)
+            }
+        }
+    )+};
 }
 
-impl Cell for u16 {
-    const MOST: u64 = Self::MAX as u64;
-
-    fn from_u64(value: u64) -> Self {
-        value as Self
-    }
-
-    fn plus(self, more: Self) -> Self {
-        self.saturating_add(more)
-    }
-}
-
-impl Cell for u32 {
-    const MOST: u64 = Self::MAX as u64;
-
-    fn from_u64(value: u64) -> Self {
-        value as Self
-    }
-
-    fn plus(self, more: Self) -> Self {
-        self.saturating_add(more)
-    }
-}
+cells!(u8 u16 u32);
 
 impl<T: Cell> Counters for Fixed<T> {
     const ADAPTS: bool = false;

@@ -28,7 +28,7 @@ mod string_array;
 mod words;
 
 pub use bytes::{Bytes, COUNTERS_PER_LINE, Lanes};
-pub use chunked::{CHUNK, ChunkCode, Chunked, Work};
+pub use chunked::{CHUNK, ChunkCode, Chunked, Moved};
 pub use code::{Code, read_counters, write_counters};
 pub use fixed::Fixed;
 pub use pools::{Marks, Pools};

@@ -194,7 +194,7 @@ impl ChunkCode for LengthCode {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Counters, MOST, Work};
+    use super::super::{Counters, MOST, Moved};
     use super::*;
 
     #[test]
@@ -231,7 +231,7 @@ mod tests {
             let index = crate::hash::remix(step, 0) % len as u64;
             counters.add_to_all(&[index as usize], 1);
         }
-        let Work { recoded, pushed, laid_out } = counters.work();
+        let Moved { recoded, pushed, laid_out } = counters.work();
         assert!(recoded > 0 && pushed > 0 && laid_out > 0);
         let per_step = (recoded + pushed + laid_out) as f64 / steps as f64;
         assert!(per_step < 1.0, "{per_step} chunks per step");

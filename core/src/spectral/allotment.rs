@@ -2,11 +2,11 @@
 
 use core::ops::Deref;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::counters::Counters;
 use crate::bits::size_of_parts;
 use crate::error::Error;
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::hash::{reduce, remix};
 use crate::parameters::{List, Parameters};
 use crate::sample::{PLACES, share};
@@ -56,7 +56,7 @@ impl Deref for Indices {
 }
 
 /// How keys are given their counters.
-pub trait Place: Copy + core::fmt::Debug + PartialEq + Send + Sync + 'static {
+pub trait Allotment: Copy + core::fmt::Debug + PartialEq + Send + Sync + 'static {
     /// How many counters there are.
     fn counters(&self) -> usize;
 
@@ -126,7 +126,7 @@ pub(super) const WIDEST: u64 = 1 << 48;
 /// one part in 256.
 const NARROW: u64 = 1 << 28;
 
-impl Place for Rows {
+impl Allotment for Rows {
     #[inline]
     fn counters(&self) -> usize {
         size_of_parts(self.width, self.hashes.into())
