@@ -50,6 +50,17 @@ fn memory_is_a_limit() {
 }
 
 #[test]
+fn keys_that_repeat_are_planned_for() {
+    let flags = ["--last", "100M", "--error", "0.1%", "--expected", "1M"];
+    let best = &json(&flags)[0];
+    assert_eq!(best["structure"], "elastic");
+    assert!(best["bytes"].as_u64().unwrap() < 3_000_000, "{best}");
+    let text = lately(&[&["plan"], &flags[..]].concat(), b"").text();
+    let first = text.lines().next().unwrap();
+    assert!(first.contains("some 1000000 different ones expected"), "{first}");
+}
+
+#[test]
 fn counting_is_planned_for() {
     let names = |flags: &[&str]| -> Vec<String> {
         let plans = json(&[&["--counting"], flags].concat());
