@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn one_change_is_named() {
         let window = Window::Last(1_000_000);
-        let goal = Goal { removing: true, ..Goal::new(window, ErrorRate::DEFAULT) };
+        let goal = Goal { removing: true, ..Goal::new(window, Memory::from_bytes(10_000_000)) };
         let text = told(goal);
         assert!(text.contains(": do without taking back, as `"), "{text}");
         let tiny = Goal::new(Window::Last(1_000_000), Memory::from_bytes(3));
