@@ -11,11 +11,12 @@ use core::fmt::Debug;
 
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
-use super::chain::{CellLaw, Chain, Life, Moves};
-use super::renewal::Renewal;
+use super::chain::{CellLaw, Chain, Life};
 use super::detector::{Detector, Subfilter};
 use super::law::{Crowd, Stream};
+use super::moves::Moves;
 use super::random::Random;
+use super::renewal::Renewal;
 use crate::bits::Packed;
 use crate::catalog::Row;
 use crate::error::Error;
