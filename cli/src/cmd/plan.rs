@@ -67,9 +67,9 @@ fn table(goal: &Goal, plans: &[Plan]) -> String {
         Limit::Error(rate) => format!("with an error of at most {rate}"),
         Limit::Memory(memory) => format!("in at most {memory}"),
     };
-    let expected = goal.expected_items.map_or_else(String::new, |keys| {
-        format!(", some {keys} different ones expected,")
-    });
+    let expected = goal
+        .expected_items
+        .map_or_else(String::new, |keys| format!(", some {keys} different ones expected,"));
     let mut text = format!("To remember {}{expected} {limit}, best first:\n\n", goal.window);
     let widest = plans.iter().map(|plan| plan.row.name.len()).max().unwrap_or(0);
     let mut line =

@@ -141,9 +141,13 @@ impl Changed {
 #[inline(always)]
 pub fn copy_bits(source: &[u64], from: usize, target: &mut [u64], to: usize, count: usize) {
     let (target, shift) = (&mut target[to / 64..], to % 64);
-    if count <= 64 - shift {
+    if count <= 64 {
         if count > 0 {
-            target[0] |= BitReader::new(source, from).peek(count as u32) << shift;
+            let bits = BitReader::new(source, from).peek(count as u32);
+            target[0] |= bits << shift;
+            if shift + count > 64 {
+                target[1] |= bits >> (64 - shift);
+            }
         }
         return;
     }

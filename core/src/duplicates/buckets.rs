@@ -9,9 +9,10 @@
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
-use super::chain::{CellLaw, Chain, Life, Moves};
+use super::chain::{CellLaw, Chain, Life};
 use super::detector::{Detector, Subfilter};
 use super::law::{Crowd, Stream};
+use super::moves::Moves;
 use super::random::Random;
 use super::renewal::Renewal;
 use crate::bits::Packed;

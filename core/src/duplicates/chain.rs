@@ -18,6 +18,7 @@ use core::mem;
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
 use super::law::{Crowd, Stream};
+use super::moves::Moves;
 use super::renewal::Renewal;
 use crate::promise::Mistakes;
 use crate::probability::{poisson_mean, poisson_nodes, poisson_tails};
@@ -33,49 +34,6 @@ pub struct Chain {
     pub rival: Moves,
     /// Moves when the key itself arrives.
     pub itself: Moves,
-}
-
-/// Chances to come from one state into another, by where they lead: laws follow them thousands of times.
-#[derive(Debug, Clone)]
-pub struct Moves {
-    /// From where, and with which chance, for one state after another.
-    into: Vec<(u32, f64)>,
-    /// Where those of each state end.
-    ends: Vec<u32>,
-}
-
-impl Moves {
-    /// The moves among so many states: from, to, chance.
-    pub fn new(states: usize, mut moves: Vec<(usize, usize, f64)>) -> Self {
-        moves.retain(|&(.., chance)| chance != 0.0);
-        moves.sort_by_key(|&(from, to, _)| (to, from));
-        let into = moves.iter().map(|&(from, _, chance)| (from as u32, chance)).collect();
-        let end = |state: usize| moves.partition_point(|&(_, to, _)| to <= state) as u32;
-        Self { into, ends: (0..states).map(end).collect() }
-    }
-
-    /// The chances of each state after one move, written to `next`.
-    fn follow(&self, states: &[f64], next: &mut [f64]) {
-        let mut start = 0;
-        for (next, &end) in next.iter_mut().zip(&self.ends) {
-            let into = &self.into[start as usize..end as usize];
-            *next = into.iter().map(|&(from, chance)| states[from as usize] * chance).sum();
-            start = end;
-        }
-    }
-
-    /// The chances of each state after one move.
-    fn step(&self, states: &[f64]) -> Vec<f64> {
-        let mut next = vec![0.0; states.len()];
-        self.follow(states, &mut next);
-        next
-    }
-
-    /// The one state that all moves lead to, if there is one.
-    fn only_end(&self) -> Option<usize> {
-        let first = self.ends.iter().position(|&end| end > 0)?;
-        (self.ends[first] as usize == self.into.len()).then_some(first)
-    }
 }
 
 /// What happens to a fingerprint in its cell.
@@ -321,12 +279,10 @@ impl Chain {
         let count = self.stored.len();
         // What flows into a state equals what flows out; one equation is replaced by the sum.
         let mut equations = vec![vec![0.0; count + 1]; count];
-        let mut start = 0;
-        for (equation, &end) in equations.iter_mut().zip(&self.rival.ends) {
-            for &(from, chance) in &self.rival.into[start as usize..end as usize] {
+        for (equation, into) in equations.iter_mut().zip(self.rival.by_end()) {
+            for &(from, chance) in into {
                 equation[from as usize] += chance;
             }
-            start = end;
         }
         for (state, equation) in equations.iter_mut().enumerate() {
             equation[state] -= 1.0;

@@ -40,6 +40,7 @@ mod counts;
 mod detector;
 mod interleaved;
 pub mod law;
+mod moves;
 mod queuing;
 mod quotient_table;
 mod random;

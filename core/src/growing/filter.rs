@@ -7,7 +7,9 @@ use super::directory::{Directory, Listed, MOST_NOTES};
 use super::origin::Origins;
 use super::parameters::{GrowingParameters, SPLIT_FROM};
 use super::reshape::{bins_for, halves};
-use super::segment::{BLOCK_BITS, HEAD, MOST_BINS, OnMatch, Outcome, SLOTS, Segment, touch};
+use super::segment::{
+    BLOCK_BITS, HEAD, MOST_BINS, Outcome, OnMatch, SLOTS, Segment, touch, words_of,
+};
 use super::state;
 use crate::bits::{Isa, LINE_WORDS, Level, Scalar, prefetch, prefix, vectorized};
 use crate::blueprint::Blueprint;
@@ -166,7 +168,8 @@ impl Growing {
         self.drop_leftovers(isa, hash, work);
         let (depth, segment) = self.directory.segment(hash);
         let width = self.parameters.width(depth);
-        let entries = segment.count(width);
+        let counts = segment.counts(width);
+        let entries: usize = counts.iter().sum();
         let bins = bins_for(entries);
         touch(work, 0, segment.words().len());
         if self.should_split(bins, hash, depth) && self.split(isa, hash, work) {
@@ -174,7 +177,7 @@ impl Growing {
         }
         let (_, segment) = self.directory.segment(hash);
         let made = if bins <= MOST_BINS {
-            segment.reshaped(isa, width)
+            segment.spread_counted(isa, width, &counts, words_of(width, bins))
         } else {
             self.lost += entries as u64;
             self.items = self.items.saturating_sub(entries as u64);

@@ -9,6 +9,7 @@ mod blueprint;
 mod counted;
 mod depth;
 mod directory;
+mod ends;
 mod field;
 mod filter;
 mod freeze;

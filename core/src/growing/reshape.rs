@@ -107,25 +107,30 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
 
     /// The same entries with as many bins as they need, free slots spread evenly.
     pub(super) fn reshaped<I: Isa>(&self, isa: I, width: usize) -> Segment {
-        self.spread(isa, width, |entries| words_of(width, bins_for(entries)))
+        let counts = self.counts(width);
+        let bins = bins_for(counts.iter().sum());
+        self.spread_counted(isa, width, &counts, words_of(width, bins))
     }
 
     /// The same entries in so many words, free slots spread evenly.
-    pub(super) fn spread<I: Isa>(
+    pub(super) fn spread<I: Isa>(&self, isa: I, width: usize, words: usize) -> Segment {
+        self.spread_counted(isa, width, &self.counts(width), words)
+    }
+
+    /// The same where it is known how many entries each block has.
+    pub(super) fn spread_counted<I: Isa>(
         &self,
         isa: I,
         width: usize,
-        words: impl FnOnce(usize) -> usize,
+        counts: &[usize; BLOCKS],
+        words: usize,
     ) -> Segment {
         isa.vectorize(
             #[inline(always)]
             || {
-                let counts = core::array::from_fn(|number| {
-                    self.end(width, number) - self.block(number).start()
-                });
-                let mut made = Segment::of_length(words(counts.iter().sum()));
-                let starts = starts(&counts, made.slots(width));
-                for (number, (to, count)) in starts.into_iter().zip(counts).enumerate() {
+                let mut made = Segment::of_length(words);
+                let starts = starts(counts, made.slots(width));
+                for (number, (to, &count)) in starts.into_iter().zip(counts).enumerate() {
                     let block = self.block(number);
                     let from = block.start();
                     made.set_block(number, Block::new(to, block.occupied()));
@@ -209,49 +214,63 @@ fn half<I: Isa>(
     {
         let (parent, upper) = (first_block + number / 2, number % 2 == 1);
         let mut buckets = segment.block(parent).occupied();
+        let mut below = 0;
         if upper {
             buckets &= u64::MAX << HALF;
+            below = BUCKETS;
         }
         let (mut occupied, mut last, mut to) = (0, 0, start);
-        // As many fields as a word holds, so that they are written at once.
+        // As many fields as a word holds, so that they are written at once, and the ends of runs alike.
         let (mut fields, mut held) = (0, 0);
-        for slot in source {
-            let entry = Address {
-                block: parent as u32,
-                bucket: buckets.trailing_zeros(),
-                field: segment.field(width, slot),
-            };
-            if segment.ends_at(slot) {
-                buckets &= buckets - 1;
-            }
-            if entry.field == used_up(width) {
-                everywhere.push(entry);
-                continue;
-            }
-            let bit = (entry.field >> (width - 1)) as u32;
-            let field = (entry.field % used_up(width)) << (child_width + 1 - width);
-            let (_, place) = child(entry, bit, field);
-            if to > start && place.bucket != last {
-                made.set_end(to - 1);
-            }
-            if (held + 1) * child_width > 64 {
-                made.set_fields(child_width, to, held, fields);
-                (fields, held) = (0, 0);
-            }
-            (fields, held) = (fields << child_width | field, held + 1);
-            occupied |= 1 << place.bucket;
-            (last, to) = (place.bucket, to + 1);
-            if field == used_up(child_width) {
-                newly_used_up.push(place);
+        let (mut ends, mut ended) = (0, start);
+        for slots in chunks(source) {
+            let mut old_ends = segment.ends(slots.clone());
+            for slot in slots {
+                let (bucket, field) = (buckets.trailing_zeros(), segment.field(width, slot));
+                // The last of its bucket: the next one is in the next bucket that has any.
+                buckets &= buckets.wrapping_sub(old_ends & 1);
+                old_ends >>= 1;
+                if field == used_up(width) {
+                    everywhere.push(Address { block: parent as u32, bucket, field });
+                    continue;
+                }
+                let bit = (field >> (width - 1)) as u32;
+                let field = (field % used_up(width)) << (child_width + 1 - width);
+                let bucket = 2 * bucket + bit - below;
+                if to > start && bucket != last {
+                    ends |= 1 << (to - 1 - ended);
+                }
+                if to - ended == SLOTS {
+                    made.set_ends(ended, ends);
+                    (ends, ended) = (0, to);
+                }
+                if (held + 1) * child_width > 64 {
+                    made.set_fields(child_width, to, held, fields);
+                    (fields, held) = (0, 0);
+                }
+                (fields, held) = (fields << child_width | field, held + 1);
+                occupied |= 1 << bucket;
+                (last, to) = (bucket, to + 1);
+                if field == used_up(child_width) {
+                    let block = (2 * parent + usize::from(upper)) % BLOCKS;
+                    newly_used_up.push(Address { block: block as u32, bucket, field });
+                }
             }
         }
         if to > start {
-            made.set_end(to - 1);
+            made.set_ends(ended, ends | 1 << (to - 1 - ended));
             made.set_fields(child_width, to, held, fields);
         }
         made.set_block(number, Block::new(start, occupied));
     }
     Half { segment: made, used_up: newly_used_up }
+}
+
+/// The slots in parts of at most a word of ends.
+#[inline(always)]
+fn chunks(slots: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let end = slots.end;
+    slots.step_by(SLOTS).map(move |first| first..end.min(first + SLOTS))
 }
 
 /// The half, and the place there, to which the next bit of the remainder leads.

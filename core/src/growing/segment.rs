@@ -96,22 +96,20 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
 
     /// Entries stored.
     pub(super) fn count(&self, width: usize) -> usize {
+        self.counts(width).iter().sum()
+    }
+
+    /// Entries stored in each block.
+    pub(super) fn counts(&self, width: usize) -> [usize; BLOCKS] {
         if self.is_blind() {
-            return 0;
+            return [0; BLOCKS];
         }
-        let entries = |number| self.end(width, number) - self.block(number).start();
-        (0..BLOCKS).map(entries).sum()
+        core::array::from_fn(|number| self.end(width, number) - self.block(number).start())
     }
 
     #[inline(always)]
     pub(super) fn block(&self, number: usize) -> Block {
         Block(self.words[number])
-    }
-
-    /// Whether the entry in a slot is the last of its bucket.
-    #[inline(always)]
-    pub(super) fn ends_at(&self, slot: usize) -> bool {
-        self.words[HEAD + slot / SLOTS] >> (slot % SLOTS) & 1 != 0
     }
 
     /// The bit after the highest of a slot's field.
@@ -287,17 +285,6 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
 
     pub(super) fn set_block(&mut self, number: usize, block: Block) {
         self.words[number] = block.0;
-    }
-
-    #[inline(always)]
-    pub(super) fn set_end(&mut self, slot: usize) {
-        self.words[HEAD + slot / SLOTS] |= 1 << (slot % SLOTS);
-    }
-
-    /// What was the last slot of its run is no longer.
-    #[inline(always)]
-    pub(super) fn unset_end(&mut self, slot: usize) {
-        self.words[HEAD + slot / SLOTS] &= !(1 << (slot % SLOTS));
     }
 
     /// Marks a bucket as one that has entries.

@@ -162,7 +162,7 @@ impl GrowingCounts {
         if let Some(enough) = counts.shape.words_for(counts.taken())
             && enough + SUPERFLUOUS <= words
         {
-            let smaller = counts.segment.spread(isa, counts.shape.width(), |_| enough);
+            let smaller = counts.segment.spread(isa, counts.shape.width(), enough);
             self.directory.replace(hash, smaller);
         }
     }

@@ -32,7 +32,7 @@ impl<W: Deref<Target = [u64]>> Counts<W> {
         if code_bits == self.shape.code_bits {
             // Asked before a segment is made, because it tells how much there is.
             let words = self.shape.words_for(self.taken())?;
-            return Some(self.segment.spread(isa, self.shape.width(), |_| words));
+            return Some(self.segment.spread(isa, self.shape.width(), words));
         }
         self.recoded(code_bits)
     }
