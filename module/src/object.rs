@@ -7,8 +7,8 @@ use lately::{Hashing, Seed, Time, Window};
 use crate::dump::Dump;
 use crate::engine::{Ahead, Answers, Guessable, Heap, Origin, Refusal};
 use crate::ours::Call;
-use crate::top;
 pub use crate::tally::{Bloom, Tally};
+use crate::top;
 use crate::wish::{Wish, WishedHashing};
 use crate::{config, metrics};
 
@@ -241,7 +241,8 @@ impl Stored {
 
     /// Bytes on the heap but for what is kept of a dump under way.
     pub fn filter_bytes(&self) -> usize {
-        let asked = size_of_val(&*self.filter) + self.filter.heap_bytes() as usize + self.top_bytes();
+        let asked =
+            size_of_val(&*self.filter) + self.filter.heap_bytes() as usize + self.top_bytes();
         asked.saturating_add_signed(self.rounding as isize)
     }
 

@@ -180,7 +180,8 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Option<Record>, Refusal> {
     let (mut snapshot, mut top) = (rest, &[][..]);
     if numbers[FLAGS] & HAS_TOP != 0 {
         numbers[FLAGS] &= !HAS_TOP;
-        (snapshot, top) = split_top(rest).ok_or_else(|| Refusal::new("the chunks do not fit together"))?;
+        (snapshot, top) =
+            split_top(rest).ok_or_else(|| Refusal::new("the chunks do not fit together"))?;
     }
     Ok(Some(Record::from_numbers(numbers, snapshot.to_vec(), top.to_vec())))
 }

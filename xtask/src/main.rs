@@ -42,6 +42,7 @@ Usage: cargo xtask CHORE
   python        the tests of the package for Python only, on a wheel of it
   python-race   that package beside other packages and sets, speed and memory; measures likewise
   redis         a server with the module, and redis-cli on it until that is left (`valkey` likewise)
+  limit-race    LATELY.LIMIT beside sorted sets and counters in the same server; measures likewise
   race          the module beside SET EX NX in the same server; measures, so keep the machine quiet
                 (REDISBLOOM=FILE brings that module in, here and below)
   instructions  the same in instructions of the server, which need no quiet machine but valgrind
@@ -75,7 +76,8 @@ fn run() -> Result<()> {
         ["module"] => Engines::prepare(Build::Checked)?.test(),
         ["python"] => python::test(),
         ["python-race"] => python::race(),
-        ["race"] => Engines::prepare(Build::Release)?.race(),
+        ["race"] => Engines::prepare(Build::Release)?.race("race.py"),
+        ["limit-race"] => Engines::prepare(Build::Release)?.race("limit_race.py"),
         ["instructions"] => Engines::prepare(Build::Release)?.instructions(),
         ["clicks"] => clicks::write(),
         ["help" | "-h" | "--help"] | [] => {

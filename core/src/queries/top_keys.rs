@@ -25,7 +25,8 @@ use core::cmp::Reverse;
 
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
-use crate::filter::{Counting, Group};
+use crate::filter::Counting;
+use crate::group::Group;
 use crate::hash::Hashing;
 use crate::window::{Time, Window};
 
@@ -256,7 +257,8 @@ impl TopKeys {
             let mut least = 0;
             if counted.len() >= self.most {
                 // Of equals those that matter anyway, so that few are held.
-                let rank = |&index: &usize| (Reverse(counts[index]), !matters[index], hashes[index]);
+                let rank =
+                    |&index: &usize| (Reverse(counts[index]), !matters[index], hashes[index]);
                 let (_, &mut last, _) = counted.select_nth_unstable_by_key(self.most - 1, rank);
                 least = counts[last];
             }
@@ -479,12 +481,17 @@ mod tests {
     #[test]
     #[should_panic(expected = "is missing")]
     fn to_hold_those_that_lead_now_is_not_enough() {
-        check(10, 300, 50, telling(Window::Last(300), 10, |top, counter| {
-            let counting = counter.filter().counting().unwrap();
-            let leaders = top.list(10, counting, Time::ZERO);
-            let leaders: Vec<u64> = leaders.iter().map(|(key, _)| key_of(key)).collect();
-            top.held.retain(|_, held| leaders.contains(&key_of(&held.key)));
-        }));
+        check(
+            10,
+            300,
+            50,
+            telling(Window::Last(300), 10, |top, counter| {
+                let counting = counter.filter().counting().unwrap();
+                let leaders = top.list(10, counting, Time::ZERO);
+                let leaders: Vec<u64> = leaders.iter().map(|(key, _)| key_of(key)).collect();
+                top.held.retain(|_, held| leaders.contains(&key_of(&held.key)));
+            }),
+        );
     }
 
     /// Keys are held by the number of leaders and of moments at which groups leave, not by the stream.
@@ -541,10 +548,16 @@ mod tests {
     #[test]
     fn damage_is_refused() {
         let (window, hashing) = (Window::Ever, Hashing::default());
-        let mut top = TopKeys::new(window, counter(window).filter().counting().unwrap(), 2).unwrap();
+        let mut top =
+            TopKeys::new(window, counter(window).filter().counting().unwrap(), 2).unwrap();
         for key in [&b"one"[..], b"two", b"three"] {
             let counting = counter(window);
-            top.note((hashing.hash(key), key), 3, counting.filter().counting().unwrap(), Time::ZERO);
+            top.note(
+                (hashing.hash(key), key),
+                3,
+                counting.filter().counting().unwrap(),
+                Time::ZERO,
+            );
         }
         let bytes = top.save();
         assert_eq!(TopKeys::open(&bytes, window, &hashing).unwrap().save(), bytes);

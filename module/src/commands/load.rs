@@ -121,7 +121,11 @@ impl<'w> Options<'w> {
                 b"BLOOM" => {
                     options.bloom = Some(Bloom { capacity: number()?, expansion: number()? });
                 }
-                _ => return Err(Refusal::new("unknown option; there are REPLACE, TALLY, BLOOM, TOP")),
+                _ => {
+                    return Err(Refusal::new(
+                        "unknown option; there are REPLACE, TALLY, BLOOM, TOP",
+                    ));
+                }
             }
         }
         Ok(options)

@@ -18,17 +18,20 @@ now_and_at! {
 /// The word at `most` says how many, if it is there.
 fn top(call: &mut Call<'_>, when: When, most: usize) -> Result<Reply, Refusal> {
     let words = call.words();
-    let most = match words[most..] {
-        [] => None,
-        [most] => {
-            let most = args::whole(most).and_then(|most| usize::try_from(most).ok());
-            Some(most.ok_or_else(|| Refusal::new("how many items must be a whole number from 0 on"))?)
-        }
-        _ => {
-            let command = String::from_utf8_lossy(words[0]).to_ascii_lowercase();
-            return Err(args::wrong_number(&command));
-        }
-    };
+    let most =
+        match words[most..] {
+            [] => None,
+            [most] => {
+                let most = args::whole(most).and_then(|most| usize::try_from(most).ok());
+                Some(most.ok_or_else(|| {
+                    Refusal::new("how many items must be a whole number from 0 on")
+                })?)
+            }
+            _ => {
+                let command = String::from_utf8_lossy(words[0]).to_ascii_lowercase();
+                return Err(args::wrong_number(&command));
+            }
+        };
     let mut key = call.key(1, Access::Read);
     let stored = key.value()?.ok_or(NO_KEY)?.filter()?;
     let listed = stored.list_top(most, when.time(stored))?;
