@@ -22,6 +22,7 @@ use crate::bits::Footprint;
 use crate::blueprint::Blueprint;
 use crate::codec::Writer;
 use crate::error::Error;
+use crate::group::Group;
 use crate::memory;
 use crate::window::{Span, Time};
 
@@ -230,16 +231,6 @@ pub struct Admission {
     /// How long until what was denied may pass, if nothing else does: exact to a generation. `None` if it
     /// passed, if it never can, and where the structure does not know.
     pub wait: Option<Wait>,
-}
-
-/// Sightings of a key that leave a window together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Group {
-    /// The first moment at which they are no longer counted, by
-    /// [`Counting::group_clock`]; the last there is if they never leave.
-    pub leaves: u64,
-    /// How many there are.
-    pub count: u64,
 }
 
 /// How long until a sighting has left the window.

@@ -16,6 +16,7 @@ mod error;
 mod filter;
 #[cfg(not(feature = "std"))]
 mod float;
+mod group;
 mod hash;
 mod horizon;
 mod lately;

@@ -26,8 +26,9 @@
 pub use crate::bits::{Footprint, LargePages};
 pub use crate::blueprint::{Blueprint, Floor, Structure, Unfit};
 pub use crate::filter::{
-    Admission, Age, Aging, Copied, Counting, Deadlines, Filter, Group, Membership, Removing, Wait,
+    Admission, Age, Aging, Copied, Counting, Deadlines, Filter, Membership, Removing, Wait,
 };
+pub use crate::group::Group;
 pub use crate::hash::{reduce, remix};
 pub use crate::horizon::{Horizon, Lookout};
 pub use crate::lately::Door;

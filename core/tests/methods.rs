@@ -35,6 +35,7 @@ table! {
     counter_by_time: "Builder<Lately<Timed>>" [counting]
     counter_by_clock: "Builder<Counter<Timed>>" [clock]
     shared_counter: "Builder<Counter<T>>" [build_shared]
+    top: "Builder<Counter<T>>" [build_top]
     builder: "Lately" [within]
     untimed: "Lately" [last open]
     untimed: "Lately<T>" [insert insert_new contains insert_all insert_new_all contains_all]

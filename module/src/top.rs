@@ -10,7 +10,7 @@ use crate::object::{Repeat, Stored};
 /// The items of a new filter that tells so many, if it is to tell any.
 pub fn wished(stored: &Stored, top: Option<usize>) -> Result<Option<Box<TopKeys>>, Refusal> {
     let Some(most) = top else { return Ok(None) };
-    let counting = stored.filter().counting().ok_or(TOP_COUNTS)?;
+    let counting = stored.filter().counting().ok_or(Refusal::FAULT)?;
     let window = stored.filter().blueprint().promise().window;
     Ok(Some(Box::new(TopKeys::new(window, counting, most)?)))
 }
@@ -112,9 +112,6 @@ impl Stored {
         if self.top.is_some() { Err(refusal) } else { Ok(()) }
     }
 }
-
-const TOP_COUNTS: Refusal =
-    Refusal::coded("ERR TOP tells how often items came; reserve it with COUNTING");
 
 const KEEPS_NO_TOP: Refusal = Refusal::coded(
     "ERR this filter does not keep the items that came most often; reserve one with COUNTING TOP k",

@@ -127,6 +127,9 @@ impl Wish {
     /// The plan to carry out: the best, or the one for the structure that was named.
     pub fn plan(&self) -> Result<Plan, Refusal> {
         let goal = self.goal()?;
+        if self.top.is_some() && !self.counting {
+            return Err(Refusal::new("TOP tells how often items came; reserve it with COUNTING"));
+        }
         let telling = self.top.and_then(|_| TopKeys::structure(goal.window));
         Ok(match self.structure.or(telling) {
             Some(name) => goal.plan_with(CATALOG.row_named(name)?)?,

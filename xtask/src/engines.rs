@@ -90,9 +90,9 @@ impl Engines {
         succeed(&mut client)
     }
 
-    /// `LATELY.ADD` beside `SET EX NX`, in one alternating run.
-    pub fn race(&self) -> Result<()> {
-        succeed(self.python().arg(format!("{TESTS}/race.py")))
+    /// One of the races beside other ways in the same server, in one alternating run.
+    pub fn race(&self, script: &str) -> Result<()> {
+        succeed(self.python().arg(format!("{TESTS}/{script}")))
     }
 
     /// The same in instructions of the server, as valgrind counts them.

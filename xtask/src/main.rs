@@ -57,6 +57,7 @@ Usage: cargo xtask CHORE
                 wasm32-unknown-unknown of rustup; installs nodejs and npm)
   browser       the same, driven by Chromium, which it installs
   redis         a server with the module, and redis-cli on it until that is left (`valkey` likewise)
+  limit-race    LATELY.LIMIT beside sorted sets and counters in the same server; measures likewise
   race          the module beside SET EX NX in the same server; measures, so keep the machine quiet
                 (REDISBLOOM=FILE brings that module in, here and below)
   instructions  the same in instructions of the server, which need no quiet machine but valgrind
@@ -98,7 +99,8 @@ fn run() -> Result<()> {
         ["spark", "full"] => spark::full(),
         ["site"] => site::build(),
         ["browser"] => browser::test(),
-        ["race"] => Engines::prepare(Build::Release)?.race(),
+        ["race"] => Engines::prepare(Build::Release)?.race("race.py"),
+        ["limit-race"] => Engines::prepare(Build::Release)?.race("limit_race.py"),
         ["instructions"] => Engines::prepare(Build::Release)?.instructions(),
         ["clicks"] => clicks::write(),
         ["help" | "-h" | "--help"] | [] => {

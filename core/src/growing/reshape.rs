@@ -194,17 +194,7 @@ fn half<I: Isa>(
     first_block: usize,
     everywhere: &mut Vec<Address>,
 ) -> Half {
-    const HALF: u32 = BUCKETS / 2;
-    // A block of the child has half of the buckets of one of the parent.
-    let sources: [Range<usize>; BLOCKS] = core::array::from_fn(|number| {
-        let parent = first_block + number / 2;
-        let block = segment.block(parent);
-        let middle = segment.run(isa, block, HALF).first;
-        match number % 2 {
-            0 => block.start()..middle,
-            _ => middle..segment.end(width, parent),
-        }
-    });
+    let sources = half_blocks(isa, segment, width, first_block);
     let counts = sources.each_ref().map(Range::len);
     let bins = bins.max(least_bins(counts.iter().sum()));
     let mut made = Segment::new(child_width, bins);
@@ -213,12 +203,8 @@ fn half<I: Isa>(
         starts(&counts, SLOTS * bins).into_iter().zip(sources).enumerate()
     {
         let (parent, upper) = (first_block + number / 2, number % 2 == 1);
-        let mut buckets = segment.block(parent).occupied();
-        let mut below = 0;
-        if upper {
-            buckets &= u64::MAX << HALF;
-            below = BUCKETS;
-        }
+        let (mut buckets, first_bucket) = buckets_of_half(segment, first_block, number);
+        let below = 2 * first_bucket;
         let (mut occupied, mut last, mut to) = (0, 0, start);
         // As many fields as a word holds, so that they are written at once, and the ends of runs alike.
         let (mut fields, mut held) = (0, 0);
@@ -271,6 +257,41 @@ fn half<I: Isa>(
 fn chunks(slots: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let end = slots.end;
     slots.step_by(SLOTS).map(move |first| first..end.min(first + SLOTS))
+}
+
+/// Buckets of a block that become a block of a child.
+const HALF: u32 = BUCKETS / 2;
+
+/// The slots of a segment from which the blocks of one half are made, the one that begins with this block: a
+/// block of the child has half of the buckets of one of the parent.
+#[inline(always)]
+pub(super) fn half_blocks<I: Isa, W: Deref<Target = [u64]>>(
+    isa: I,
+    segment: &Segment<W>,
+    width: usize,
+    first_block: usize,
+) -> [Range<usize>; BLOCKS] {
+    core::array::from_fn(|number| {
+        let parent = first_block + number / 2;
+        let block = segment.block(parent);
+        let middle = segment.run(isa, block, HALF).first;
+        match number % 2 {
+            0 => block.start()..middle,
+            _ => middle..segment.end(width, parent),
+        }
+    })
+}
+
+/// The buckets in use from which a block of that half is made, and the first that could be: bucket u of those
+/// becomes 2u or 2u + 1, counted from that one on. The lower half has the others after its own.
+#[inline(always)]
+pub(super) fn buckets_of_half<W: Deref<Target = [u64]>>(
+    segment: &Segment<W>,
+    first_block: usize,
+    number: usize,
+) -> (u64, u32) {
+    let occupied = segment.block(first_block + number / 2).occupied();
+    if number.is_multiple_of(2) { (occupied, 0) } else { (occupied & u64::MAX << HALF, HALF) }
 }
 
 /// The half, and the place there, to which the next bit of the remainder leads.

@@ -25,7 +25,8 @@ use core::cmp::Reverse;
 
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
-use crate::filter::{Counting, Group};
+use crate::filter::Counting;
+use crate::group::Group;
 use crate::hash::Hashing;
 use crate::window::{Time, Window};
 

@@ -152,6 +152,37 @@ fn shared_counter() {
     assert!(shared.heap_bytes() >= plain.heap_bytes());
 }
 
+/// Of whatever window, told the time or with a clock: the first ones count as their counter says, and nobody
+/// else more.
+#[test]
+fn top() {
+    static CLOCK: Set = Set(AtomicU64::new(0));
+    let within = Lately::within(minute()).error(1e-9).checked_by(NoClock).seed(3).counting();
+    let clocked = Lately::within(minute()).error(1e-9).seed(3).counting().clock(&CLOCK);
+    let (mut told, mut clocked) = (within.build_top(5).unwrap(), clocked.build_top(5).unwrap());
+    let last = Lately::last(300).error(1e-9).counting();
+    let (mut last, mut ever) =
+        (last.build_top(5).unwrap(), Lately::ever().error(1e-9).counting().build_top(5).unwrap());
+    for (step, key) in keys().into_iter().enumerate() {
+        let (now, bytes) = (at(1_000_000 + 100 * step as u64), key.to_le_bytes());
+        CLOCK.0.store(now.millis(), Ordering::Relaxed);
+        let expected = told.add_at(bytes, now).unwrap();
+        assert_eq!(clocked.add(bytes), expected);
+        assert_eq!(clocked.list(), told.list_at(now));
+        (last.add(bytes), ever.add(bytes));
+        let first = told.list_at(now);
+        let counts: Vec<u64> =
+            first.iter().map(|(key, _)| told.counter().count_at(key, now)).collect();
+        assert!(first.iter().map(|&(_, count)| count).eq(counts.iter().copied()));
+        for (list, counter) in [(last.list(), last.counter()), (ever.list(), ever.counter())] {
+            assert!(list.iter().all(|(key, count)| counter.count(key) == *count));
+            let is_first = list.iter().any(|&(first, _)| first == bytes);
+            assert!(is_first || counter.count(&bytes[..]) <= list[4].1);
+        }
+    }
+    assert!(told.held() < 400 && told.heap_bytes() > told.counter().heap_bytes());
+}
+
 #[test]
 fn shared_counter_by_time() {
     static CLOCK: Set = Set(AtomicU64::new(0));

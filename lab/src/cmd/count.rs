@@ -6,7 +6,9 @@ use std::io::Write;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
-use crate::counting::{blocked, iceberg, join, rival, rules, storage, taken_back};
+use crate::counting::{
+    blocked, iceberg, join, pace, resident, rival, rules, soak, storage, taken_back,
+};
 
 /// Which experiment.
 #[derive(Debug, Args)]
@@ -37,6 +39,12 @@ enum Experiment {
     Iceberg(iceberg::Options),
     /// A join between two sites: bytes exchanged, and the exact result
     Join(join::Options),
+    /// Time of adding, beside a count-min sketch and a hash map with a queue
+    Pace(pace::Options),
+    /// Resident memory of fresh processes beside the heap
+    Resident(resident::Options),
+    /// A long stream of everything through every counter against the exact truth
+    Soak(soak::Options),
 }
 
 /// Runs one; says whether its claims hold.
@@ -52,5 +60,8 @@ pub fn count(options: &Options, out: &mut impl Write) -> Result<bool> {
         Experiment::Rival(options) => rival::rival(options, out),
         Experiment::Iceberg(options) => iceberg::iceberg(options, out),
         Experiment::Join(options) => join::join(options, out),
+        Experiment::Pace(options) => pace::pace(options, out),
+        Experiment::Resident(options) => resident::resident(options, out),
+        Experiment::Soak(options) => soak::soak(options, out),
     }
 }

@@ -3,8 +3,11 @@
 pub mod blocked;
 pub mod iceberg;
 pub mod join;
+pub mod pace;
+pub mod resident;
 pub mod rival;
 pub mod rules;
+pub mod soak;
 pub mod storage;
 pub mod taken_back;
 

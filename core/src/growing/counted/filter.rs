@@ -174,7 +174,7 @@ impl GrowingCounts {
         let (_, counts) = self.counts(hash);
         let (sample, taken) = (counts.sample(), counts.taken());
         let entries = sample.entries_of(taken);
-        if self.should_split(entries, hash, depth) && self.split(hash) {
+        if self.should_split(entries, hash, depth) && self.split(isa, hash) {
             return;
         }
         let (_, counts) = self.counts(hash);
@@ -188,15 +188,15 @@ impl GrowingCounts {
     }
 
     /// Replaces the segment of a hash by its halves, and says whether that could be.
-    pub(super) fn split(&mut self, hash: u64) -> bool {
+    pub(super) fn split<I: Isa>(&mut self, isa: I, hash: u64) -> bool {
         let (depth, _) = self.directory.segment(hash);
         if !self.directory.can_split(depth) {
             return false;
         }
         let (_, counts) = self.counts(hash);
         let key_bits = self.parameters.lengths.width(depth + 1) as u32;
-        let code_bits = counts.census().code_bits(key_bits, None);
-        let Some(halves) = counts.halves(key_bits, code_bits) else { return false };
+        let code_bits = counts.sample().code_bits(key_bits, None);
+        let Some(halves) = counts.halves(isa, key_bits, code_bits) else { return false };
         self.directory.split(hash, halves, Default::default());
         true
     }

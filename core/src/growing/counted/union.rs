@@ -15,7 +15,7 @@ use super::counts::Counts;
 use super::draft::Draft;
 use super::filter::GrowingCounts;
 use super::shape::{MOST_COUNT, Shape};
-use crate::bits::prefix;
+use crate::bits::{prefix, vectorized};
 use crate::blueprint::Blueprint;
 use crate::error::Error;
 use crate::filter::Filter;
@@ -61,7 +61,9 @@ impl GrowingCounts {
         if ours > depth {
             let key_bits = self.parameters.lengths.width(depth + 1) as u32;
             let code_bits = theirs.census().code_bits(key_bits, None);
-            let Some(halves) = theirs.halves(key_bits, code_bits) else {
+            let theirs = &theirs;
+            let halves = vectorized!(self.level, |isa| theirs.halves(isa, key_bits, code_bits));
+            let Some(halves) = halves else {
                 return self.forget_below(hash, depth);
             };
             for (half, bit) in halves.into_iter().zip(0..) {
@@ -98,7 +100,7 @@ impl GrowingCounts {
         while self.directory.length() == depth && self.directory.next_entries().is_some() {
             self.directory.make_entries();
         }
-        self.split(hash)
+        vectorized!(self.level, |isa| self.split(isa, hash))
     }
 
     /// Of keys whose hashes begin alike, nobody knows any more how often they came.

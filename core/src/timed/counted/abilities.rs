@@ -14,9 +14,10 @@ use crate::bits::{Isa, vectorized};
 use crate::blueprint::Blueprint;
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
-use crate::filter::{Admission, Counting, Filter, Group, Membership, Removing, Wait};
+use crate::filter::{Admission, Counting, Filter, Membership, Removing, Wait};
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
+use crate::group::Group;
 use crate::sample::spread;
 use crate::window::{Span, Time};
 
