@@ -17,7 +17,7 @@ use crate::packages::program;
 use crate::steps::succeed;
 
 /// Release of `cargo-mutants` that is installed where there is none.
-const RELEASE: &str = "25.3.1";
+const RELEASE: &str = "27.1.0";
 
 /// Where results are written.
 const RESULTS: &str = "target/mutants";
