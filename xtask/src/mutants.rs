@@ -17,7 +17,7 @@ use crate::packages::program;
 use crate::steps::succeed;
 
 /// Release of `cargo-mutants` that is installed where there is none.
-const RELEASE: &str = "25.3.1";
+const RELEASE: &str = "27.1.0";
 
 /// Where results are written.
 const RESULTS: &str = "target/mutants";
@@ -45,7 +45,14 @@ pub fn run(what: &str, share: u32) -> Result<()> {
     command.args(["mutants", "--package", "lately", "--output", RESULTS, "--no-shuffle"]);
     // Built for a few runs each: what takes time is the compiler.
     command.args(["--profile", "mutants", "--timeout", "300", "--minimum-test-timeout", "120"]);
-    command.args(["--baseline", "skip", "--shard", &format!("0/{share}")]);
+    command.args([
+        "--baseline",
+        "skip",
+        "--sharding",
+        "round-robin",
+        "--shard",
+        &format!("0/{share}"),
+    ]);
     let tests = match what.split_once('=') {
         Some(("since", commit)) => {
             let changed = Command::new("git").args(["diff", commit, "--", "core/src"]).output()?;
