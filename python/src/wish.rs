@@ -155,7 +155,7 @@ fn once<T>(place: &mut Option<T>, value: T, names: &str) -> PyResult<()> {
 /// A number of items: `1_000_000`, `1e6` or `"1M"`.
 fn items(value: &Bound<'_, PyAny>) -> PyResult<u64> {
     if let Ok(text) = value.cast::<PyString>() {
-        return quantity::items(text.to_str()?).map_err(raised);
+        return quantity::items(&text.to_cow()?).map_err(raised);
     }
     let number = value.extract::<f64>().map_err(|_| not_a_number(value));
     if value.cast::<PyBool>().is_ok() {
@@ -174,7 +174,7 @@ fn none_or_items(value: &Bound<'_, PyAny>) -> PyResult<u64> {
 /// A share of keys: `0.001` or `"0.1%"`.
 fn rate(value: &Bound<'_, PyAny>) -> PyResult<ErrorRate> {
     if let Ok(text) = value.cast::<PyString>() {
-        return text.to_str()?.parse().map_err(raised);
+        return text.to_cow()?.parse().map_err(raised);
     }
     let rate = value.extract::<f64>().map_err(|_| not_a_number(value))?;
     ErrorRate::new(rate).map_err(raised)
@@ -183,7 +183,7 @@ fn rate(value: &Bound<'_, PyAny>) -> PyResult<ErrorRate> {
 /// A size: `10_000_000` or `"10MB"`.
 fn memory(value: &Bound<'_, PyAny>) -> PyResult<Memory> {
     if let Ok(text) = value.cast::<PyString>() {
-        return text.to_str()?.parse().map_err(raised);
+        return text.to_cow()?.parse().map_err(raised);
     }
     Ok(Memory::from_bytes(items(value)?))
 }
