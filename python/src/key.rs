@@ -38,7 +38,7 @@ fn hash_of_other(key: &Bound<'_, PyAny>, hashing: &Hashing) -> PyResult<u64> {
 }
 
 /// Shows the bytes of a key, or of a part of one, to `then`.
-fn with_bytes<R>(key: &Bound<'_, PyAny>, then: impl FnOnce(&[u8]) -> R) -> PyResult<R> {
+pub fn with_bytes<R>(key: &Bound<'_, PyAny>, then: impl FnOnce(&[u8]) -> R) -> PyResult<R> {
     if let Ok(text) = key.cast::<PyString>() {
         Ok(then(text.to_cow()?.as_bytes()))
     } else if let Ok(bytes) = key.cast::<PyBytes>() {
