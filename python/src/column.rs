@@ -270,6 +270,20 @@ impl Kind {
     }
 }
 
+/// The values of a column as objects, and whose column it is.
+pub fn objects<'py>(keys: &Bound<'py, PyAny>) -> PyResult<(Kind, Vec<Bound<'py, PyAny>>)> {
+    let library = library(keys)?;
+    let kind = if library == "numpy" { Kind::Numpy } else { Kind::of(&library) };
+    // Each library has its own name for it.
+    let listed = match library.as_str() {
+        "numpy" => keys.call_method0("tolist")?,
+        "pandas" | "polars" => keys.call_method0("to_list")?,
+        "pyarrow" => keys.call_method0("to_pylist")?,
+        _ => keys.clone(),
+    };
+    Ok((kind, listed.try_iter()?.collect::<PyResult<_>>()?))
+}
+
 /// The moments of a batch: one for all, or a column of them, as long as that of the keys.
 pub fn when(now: &Bound<'_, PyAny>, len: usize) -> PyResult<When> {
     let mut moments = Vec::new();

@@ -18,7 +18,7 @@ use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString, PyTuple};
 #[inline]
 pub fn hash(key: &Bound<'_, PyAny>, hashing: &Hashing) -> PyResult<u64> {
     if let Ok(text) = key.cast::<PyString>() {
-        return Ok(hashing.hash(text.to_str()?.as_bytes()));
+        return Ok(hashing.hash(text.to_cow()?.as_bytes()));
     }
     hash_of_other(key, hashing)
 }
@@ -38,9 +38,9 @@ fn hash_of_other(key: &Bound<'_, PyAny>, hashing: &Hashing) -> PyResult<u64> {
 }
 
 /// Shows the bytes of a key, or of a part of one, to `then`.
-fn with_bytes<R>(key: &Bound<'_, PyAny>, then: impl FnOnce(&[u8]) -> R) -> PyResult<R> {
+pub fn with_bytes<R>(key: &Bound<'_, PyAny>, then: impl FnOnce(&[u8]) -> R) -> PyResult<R> {
     if let Ok(text) = key.cast::<PyString>() {
-        Ok(then(text.to_str()?.as_bytes()))
+        Ok(then(text.to_cow()?.as_bytes()))
     } else if let Ok(bytes) = key.cast::<PyBytes>() {
         Ok(then(bytes.as_bytes()))
     } else if key.cast::<PyByteArray>().is_ok() || key.cast::<PyMemoryView>().is_ok() {

@@ -9,6 +9,7 @@ mod admission;
 mod answers;
 mod arrow;
 mod column;
+mod counted;
 mod counter;
 mod error;
 mod ever;
@@ -19,6 +20,7 @@ mod moment;
 mod opened;
 mod part;
 mod plan;
+mod top;
 mod window;
 mod wish;
 

@@ -101,7 +101,7 @@ pub fn of_integer(millis: i128) -> PyResult<Time> {
 /// The span that an object says.
 pub fn span(span: &Bound<'_, PyAny>) -> PyResult<Span> {
     if let Ok(text) = span.cast::<PyString>() {
-        return text.to_str()?.parse().map_err(raised);
+        return text.to_cow()?.parse().map_err(raised);
     }
     let seconds = match span.cast::<PyDelta>() {
         Ok(_) => span.call_method0("total_seconds")?.extract::<f64>()?,

@@ -31,6 +31,11 @@ pub fn part<'py>(
             "`keyed` is not for filters in buckets: the engine hashes keys by a function that everybody knows",
         ));
     }
+    if wish.top.is_some() {
+        return Err(PyTypeError::new_err(
+            "`top` is not for filters in buckets: their keys are not known",
+        ));
+    }
     let shards = Shards(parts);
     let each = |number: u64| number.div_ceil(parts.into());
     let goal = &mut wish.goal;

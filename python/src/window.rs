@@ -39,7 +39,7 @@ impl Window {
     /// As keywords say it.
     pub fn wished(wishes: Option<&Bound<'_, PyDict>>, windows: Windows) -> PyResult<Self> {
         let wish = Wish::of(wishes, windows)?;
-        if wish.goal.counting {
+        if wish.goal.counting || wish.top.is_some() {
             return Err(PyTypeError::new_err("what counts is a Counter"));
         }
         Ok(Self(Held::new(wish.build()?, wish.max_ahead)))
@@ -62,7 +62,7 @@ impl Window {
         // What a row without a key is answered: all else is known by the filter.
         let missing = match (nulls, deed) {
             ("error", _) => {
-                refuse_nulls(&column, "\"new\" or \"seen\"")?;
+                refuse_null(column.first_null(), "\"new\" or \"seen\"")?;
                 false
             }
             ("new", Deed::Add | Deed::AddNew) | ("seen", Deed::Look) => true,
@@ -119,8 +119,8 @@ impl Window {
 }
 
 /// An exception if a key is missing.
-pub fn refuse_nulls(column: &Column<'_>, others: &str) -> PyResult<()> {
-    match column.first_null() {
+pub fn refuse_null(first: Option<usize>, others: &str) -> PyResult<()> {
+    match first {
         None => Ok(()),
         Some(row) => Err(PyValueError::new_err(format!(
             "row {row} has no key, and nothing was done; say what such rows are with nulls={others}"

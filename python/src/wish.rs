@@ -1,6 +1,7 @@
 //! What is wanted of a filter, as the keywords of its constructor say it: the same for all kinds.
 
 use lately::plan::{Goal, Limit};
+use lately::queries::TopKeys;
 use lately::raw::{Untyped, quantity};
 use lately::{Builder, ErrorRate, Memory, Slack, Span, Window};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -27,6 +28,8 @@ pub struct Wish {
     /// The name of the structure, if it may be no other.
     pub structure: Option<String>,
     pub max_ahead: Option<Span>,
+    /// How many of the keys that came most often are to be told.
+    pub top: Option<usize>,
     seed: Option<u64>,
     secret: Option<[u8; 16]>,
 }
@@ -36,7 +39,8 @@ impl Wish {
     pub fn of(keywords: Option<&Bound<'_, PyDict>>, windows: Windows) -> PyResult<Self> {
         let limit = Limit::Error(ErrorRate::DEFAULT);
         let goal = Goal { window: Window::Ever, ..Goal::new(Window::Ever, limit) };
-        let mut wish = Self { goal, structure: None, max_ahead: None, seed: None, secret: None };
+        let mut wish =
+            Self { goal, structure: None, max_ahead: None, top: None, seed: None, secret: None };
         let (mut window, mut limit, mut slack) = (None, None, None);
         for (name, value) in keywords.into_iter().flatten() {
             let name = name.extract::<String>()?;
@@ -61,6 +65,7 @@ impl Wish {
                 "seed" => wish.seed = Some(value.extract()?),
                 "keyed" => wish.secret = Some(secret(&value)?),
                 "max_ahead" => wish.max_ahead = Some(moment::span(&value)?),
+                "top" => wish.top = Some(items(&value)?.try_into().unwrap_or(usize::MAX)),
                 other => known(other)?,
             }
         }
@@ -111,7 +116,8 @@ impl Wish {
         if let Some(secret) = self.secret {
             builder = builder.keyed(secret);
         }
-        if let Some(name) = &self.structure {
+        let to_list = self.top.and(TopKeys::structure(self.goal.window));
+        if let Some(name) = self.structure.as_deref().or(to_list) {
             builder = builder.structure(name);
         }
         builder.build().map_err(raised)
@@ -119,7 +125,7 @@ impl Wish {
 }
 
 /// Every keyword.
-const KEYWORDS: [&str; 13] = [
+const KEYWORDS: [&str; 14] = [
     "last",
     "within",
     "error",
@@ -133,6 +139,7 @@ const KEYWORDS: [&str; 13] = [
     "seed",
     "keyed",
     "max_ahead",
+    "top",
 ];
 
 fn known(name: &str) -> PyResult<()> {
@@ -155,7 +162,7 @@ fn once<T>(place: &mut Option<T>, value: T, names: &str) -> PyResult<()> {
 /// A number of items: `1_000_000`, `1e6` or `"1M"`.
 fn items(value: &Bound<'_, PyAny>) -> PyResult<u64> {
     if let Ok(text) = value.cast::<PyString>() {
-        return quantity::items(text.to_str()?).map_err(raised);
+        return quantity::items(&text.to_cow()?).map_err(raised);
     }
     let number = value.extract::<f64>().map_err(|_| not_a_number(value));
     if value.cast::<PyBool>().is_ok() {
@@ -174,7 +181,7 @@ fn none_or_items(value: &Bound<'_, PyAny>) -> PyResult<u64> {
 /// A share of keys: `0.001` or `"0.1%"`.
 fn rate(value: &Bound<'_, PyAny>) -> PyResult<ErrorRate> {
     if let Ok(text) = value.cast::<PyString>() {
-        return text.to_str()?.parse().map_err(raised);
+        return text.to_cow()?.parse().map_err(raised);
     }
     let rate = value.extract::<f64>().map_err(|_| not_a_number(value))?;
     ErrorRate::new(rate).map_err(raised)
@@ -183,7 +190,7 @@ fn rate(value: &Bound<'_, PyAny>) -> PyResult<ErrorRate> {
 /// A size: `10_000_000` or `"10MB"`.
 fn memory(value: &Bound<'_, PyAny>) -> PyResult<Memory> {
     if let Ok(text) = value.cast::<PyString>() {
-        return text.to_str()?.parse().map_err(raised);
+        return text.to_cow()?.parse().map_err(raised);
     }
     Ok(Memory::from_bytes(items(value)?))
 }

@@ -6,6 +6,9 @@ import pickle
 from datetime import timedelta
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -146,3 +149,77 @@ def test_memory_comes_back_when_nothing_comes():
     while not counter.expire(now=1000.0):
         pass
     assert counter.nbytes < full / 10 and counter.count(7, now=1000.0) == 0
+
+
+@given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 20)), max_size=150), st.integers(1, 4))
+def test_the_keys_that_came_most_often_in_a_span_of_time(events, most):
+    counter, truth, now = lately.Counter(within=0.1, slack=0.001, error=1e-9, top=most), [], 0
+    for key, after in events:
+        now += after
+        truth.append((now, f"key {key}"))
+        counter.add(f"key {key}", now=now)
+        # With the slack on either side.
+        least = collections.Counter(key for moment, key in truth if now - moment <= 100)
+        largest = collections.Counter(key for moment, key in truth if now - moment <= 102)
+        told = counter.top(now=now)
+        assert len(told) <= most and len(told) >= min(most, len(least))
+        assert all(least[key] <= count <= largest[key] for key, count in told)
+        # No other counts more than the last that is told.
+        others = [count for key, count in least.items() if key not in dict(told)]
+        assert not others or len(told) == most and max(others) <= told[-1][1]
+        assert [count for _, count in told] == sorted((count for _, count in told), reverse=True)
+
+
+def test_keys_are_told_as_they_came():
+    counter = lately.Counter(top=10)
+    counter.add("ä", times=5)
+    counter.add(b"\xff", times=4)
+    counter.add(b"text", times=3)
+    counter.admit("admitted", limit=2, times=2)
+    assert not counter.admit("denied", limit=0)
+    counter.add("nothing", times=0)
+    expected = [("ä", 5), (b"\xff", 4), ("text", 3), ("admitted", 2)]
+    assert counter.top() == expected and counter.top(2) == expected[:2] and counter.top(0) == []
+    for again in (pickle.loads(pickle.dumps(counter)), copy.copy(counter)):
+        assert again.top() == expected
+        again.add("ä")
+        assert again.top(1) == [("ä", 6)] and counter.top(1) == [("ä", 5)]
+    assert lately.open(bytes(counter))["ä"] == 5
+    counter.clear()
+    assert counter.top() == []
+
+
+@pytest.mark.parametrize(
+    "kind", [list, np.array, pd.Series, pl.Series, pa.array, lambda keys: pa.chunked_array([keys[:1], keys[1:]])]
+)
+def test_columns_of_keys_that_are_told(kind):
+    keys = ["a", "b", "a", "c", "a", "b"]
+    counter, plain = lately.Counter(top=2), lately.Counter()
+    answers = counter.add_all(kind(keys))
+    assert type(answers) is type(plain.add_all(kind(keys)))
+    assert [int(str(count)) for count in answers] == [1, 1, 2, 1, 3, 2]
+    assert counter.top() == [("a", 3), ("b", 2)]
+
+
+def test_what_a_counter_that_tells_keys_refuses():
+    counter = lately.Counter(top=3)
+    for key in (5, ("a", "b"), None, 1.5):
+        with pytest.raises(TypeError):
+            counter.add(key)
+    with pytest.raises(TypeError):
+        counter.add_all(["a", 5])
+    with pytest.raises(ValueError, match="row 1"):
+        counter.add_all(["a", None])
+    assert counter.top() == [] and counter.add_all(["a", None], nulls="skip") == [1, 0]
+    for wrong in (lambda: counter.merge(lately.Counter()), lambda: counter.take_back("a")):
+        with pytest.raises(lately.UnsupportedError, match="top="):
+            wrong()
+    with pytest.raises(lately.UnsupportedError, match="top="):
+        lately.Counter().top()
+    for wishes in ({"top": 0}, {"top": -1}, {"top": 2**40}, {"last": 100, "top": 3, "structure": "quotient-short-hash"}):
+        with pytest.raises((TypeError, ValueError)):
+            lately.Counter(**wishes)
+    with pytest.raises(TypeError, match="Counter"):
+        lately.Window(last=10, top=3)
+    with pytest.raises(lately.SnapshotError):
+        lately.Counter.open(bytes(counter), None, b"nonsense")

@@ -72,12 +72,18 @@ def test_any_count(key, number):
     attempt(lambda: counter.admit(key, number))
     attempt(lambda: counter.admit("a", 2**64 - 1, number))
     attempt(lambda: counter.expire(number))
+    attempt(lambda: counter.top(number))
+    told = lately.Counter(within="1h", top=2)
+    attempt(lambda: told.add(key, now=number))
+    attempt(lambda: told.add_all(key, now=number))
+    attempt(lambda: told.top(2, number))
+    attempt(lambda: lately.Counter.open(bytes(counter), None, key))
     attempt(lambda: counter.take_back(key, number))
     attempt(lambda: counter.merge(key))
     attempt(lambda: counter[key])
 
 
-KEYWORDS = ["last", "within", "error", "memory", "slack", "expected", "alphabet", "seed", "keyed", "max_ahead"]
+KEYWORDS = ["last", "within", "error", "memory", "slack", "expected", "alphabet", "seed", "keyed", "max_ahead", "top"]
 
 
 @given(st.dictionaries(st.sampled_from(KEYWORDS), ANYTHING), st.sampled_from([None, "sliding", "no such", "growing"]))
