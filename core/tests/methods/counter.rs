@@ -169,7 +169,8 @@ fn top() {
         let expected = told.add_at(bytes, now).unwrap();
         assert_eq!(clocked.add(bytes), expected);
         assert_eq!(clocked.list(), told.list_at(now));
-        (last.add(bytes), ever.add(bytes));
+        last.add(bytes);
+        ever.add(bytes);
         let first = told.list_at(now);
         let counts: Vec<u64> =
             first.iter().map(|(key, _)| told.counter().count_at(key, now)).collect();
