@@ -10,6 +10,9 @@
 
 use alloc::vec::Vec;
 
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
+
 /// Chances below this are left out.
 const NEGLIGIBLE: f64 = 1e-15;
 

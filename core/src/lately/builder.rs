@@ -92,7 +92,6 @@ impl<D: Door> Builder<D> {
     /// ```
     /// let plan = lately::Lately::ever().expected_items(1_000_000).error(0.01).plan()?;
     /// assert!(plan.bits_per_item.unwrap() < 20.0);
-    ///
     /// let plan = lately::Lately::last(100_000_000).expected_items(1_000_000).plan()?;
     /// assert!(plan.bytes < 3_000_000);
     /// # Ok::<(), lately::Error>(())

@@ -76,7 +76,7 @@ impl Work {
 
     /// What it says of the last keys, the newest first: 0 if it has not seen one, otherwise the group of keys
     /// that it cannot tell from it by age, from 1 on; 1 for all where it does not know ages. A key that came
-    /// again later is told there, and [`AGAIN`] here.
+    /// again later is told there, and `AGAIN` here.
     pub fn answers(&self, keys: u32) -> Vec<u8> {
         let now = self.now();
         let mut oldest = None;
