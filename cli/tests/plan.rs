@@ -86,7 +86,12 @@ fn papers_are_shown_beside_ours() {
         plans.iter().map(|plan| plan["structure"].as_str().unwrap().to_owned()).collect()
     };
     let mut shown = BTreeSet::new();
-    for goal in [&["--last", "1000", "--memory", "2kB"][..], &["--within", "1h"], &["--ever"]] {
+    let percent = ["--error", "1%"];
+    for goal in [
+        &["--last", "1000", "--memory", "2kB"][..],
+        &[&["--within", "1h"], &percent[..]].concat(),
+        &[&["--ever"], &percent[..]].concat(),
+    ] {
         let ours = names(goal);
         let all = names(&[goal, &["--all"]].concat());
         assert!(ours.is_subset(&all), "{ours:?} {all:?}");
