@@ -1,5 +1,5 @@
 //! Mutants: small faults planted into the library, one at a time, by `cargo-mutants`. One that no test
-//! notices shows what no test holds. docs/mutants.md lists those that were found and what became of them.
+//! notices shows what no test holds.
 //!
 //! A whole module has hundreds, and each is built anew. So a run is limited: to named modules or to what
 //! changed, to every so many of their mutants, to the tests that should notice, and in time.
