@@ -6,7 +6,6 @@ mod engines;
 mod fresh;
 mod fuzz;
 mod memory;
-mod mutants;
 mod named;
 mod node;
 mod packages;
@@ -42,10 +41,6 @@ Usage: cargo xtask CHORE
                 library's tests, forged snapshots on a 32-bit target (needs a nightly toolchain)
   portable      the library without an operating system, in WebAssembly under node, on 32 bits, on a
                 big-endian machine under Miri, and with the oldest Rust that it says it needs
-  mutants WHAT [SHARE]
-                faults planted into a module of the library (dictionary, growing, codec, plan) or what
-                changed since a commit (since=COMMIT), one of every SHARE of them (20 unless told
-                otherwise); lists those that no test notices, and ends after 45 minutes
   golden        write the golden snapshots that are missing, and the parameters in FORMAT.md
   public        write core/public.txt again, the list of all that is public
   module        the tests of the module on Redis and Valkey only
@@ -85,10 +80,6 @@ fn run() -> Result<()> {
         ["fresh", visitor] => fresh::run(Some(visitor)),
         ["memory"] => memory::check(),
         ["portable"] => portable::check(),
-        ["mutants", what] => mutants::run(what, 20),
-        ["mutants", what, share] => {
-            mutants::run(what, share.parse().context("one of every how many must be a number")?)
-        }
         ["golden"] => steps::golden(),
         ["public"] => public::write(),
         [engine @ ("redis" | "valkey")] => Engines::prepare(Build::Release)?.play(engine),
