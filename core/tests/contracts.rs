@@ -77,6 +77,12 @@ fn windows_by_count_are_remembered_and_errors_stay_rare() {
 }
 
 #[test]
+fn no_phase_of_a_window_errs_more_often() {
+    on_every(Subject::counts_items, membership::errs_no_more_often_at_any_phase);
+    must_catch(Fault::Liar, membership::errs_no_more_often_at_any_phase);
+}
+
+#[test]
 fn detectors_err_no_more_than_they_say() {
     on_every(Subject::may_forget, detector::errs_as_promised);
     must_fail(&detector_with_fault(Fault::Amnesiac), detector::errs_as_promised);

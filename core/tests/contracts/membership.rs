@@ -45,12 +45,13 @@ pub fn keeps_its_window(subject: &Subject) {
         }
     }
     assert_rate_at_most(errors.hits, errors.trials, subject.promise.false_positives, ALARM);
-    never_more_often_at_any_phase(subject, window, slack.unwrap_or(window));
 }
 
 /// After the same number of all-distinct insertions, for eight phases of a window: unseen keys are
 /// reported no more often than promised. Small filters differ from seed to seed, so many are asked.
-fn never_more_often_at_any_phase(subject: &Subject, window: u64, slack: u64) {
+pub fn errs_no_more_often_at_any_phase(subject: &Subject) {
+    let (window, slack) = subject.window_and_slack();
+    let slack = slack.unwrap_or(window);
     let filters = (subject.steps() as u64 / (4 * (window + slack))).clamp(3, 3_000);
     let queries = 40_000 / filters;
     let cycle = (window + slack).max(8);
