@@ -46,6 +46,7 @@ Usage: cargo xtask CHORE
   module        the tests of the module on Redis and Valkey only
   python        the tests of the package for Python only, on a wheel of it
   python-race   that package beside other packages and sets, speed and memory; measures likewise
+                (`instructions` counts those in place of time, and needs valgrind)
   spark         the tests of that package on Spark, which needs Java; `full` with a million events, ten
                 kills, and state and time beside Spark's own, which takes a quarter of an hour
   site          the planner's page, the report and the book, in one folder (needs the target
@@ -86,6 +87,7 @@ fn run() -> Result<()> {
         ["module"] => Engines::prepare(Build::Checked)?.test(),
         ["python"] => python::test(),
         ["python-race"] => python::race(),
+        ["python-race", "instructions"] => python::instructions(),
         ["spark"] => spark::test(),
         ["spark", "full"] => spark::full(),
         ["site"] => site::build(),

@@ -26,8 +26,17 @@ pub fn test() -> Result<()> {
 
 /// Its speed and memory beside its rivals'; measures, so keep the machine quiet.
 pub fn race() -> Result<()> {
+    measure(&["python/bench/race.py", "python/bench/memory.py"])
+}
+
+/// Its instructions beside its rivals', which need no quiet machine but valgrind.
+pub fn instructions() -> Result<()> {
+    measure(&["python/bench/instructions.py"])
+}
+
+fn measure(programs: &[&str]) -> Result<()> {
     let environment = installed("python/bench/requirements.txt", "python-race", "release")?;
-    for program in ["python/bench/race.py", "python/bench/memory.py"] {
+    for program in programs {
         succeed(Command::new(environment.join("bin/python")).arg(program))?;
     }
     Ok(())
