@@ -140,7 +140,7 @@ mod tests {
         let window = Window::Last(1_000_000);
         let goal = Goal { removing: true, ..Goal::new(window, Memory::from_bytes(10_000_000)) };
         let text = told(goal);
-        assert!(text.contains(": do without taking back, as `"), "{text}");
+        assert!(text.contains("say the error instead of the memory, as `elastic`"), "{text}");
         let tiny = Goal::new(Window::Last(1_000_000), Memory::from_bytes(3));
         let text = told(tiny);
         assert!(text.contains("allow "), "{text}");
