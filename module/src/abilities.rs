@@ -39,7 +39,9 @@ impl Stored {
             let counting = self.filter.as_counting().ok_or(DOES_NOT_COUNT)?;
             let count = counting.add_hash(hash, times, now);
             self.note(hash, item, Some(count), now);
-            self.settle(before);
+            if before.has_changed() {
+                self.settle(before);
+            }
             inserted = inserted.saturating_add(times);
             new += u64::from(count == times && times > 0);
             counts.push(count);
@@ -65,7 +67,9 @@ impl Stored {
             if self.top.is_some() {
                 let before = Heap::now();
                 self.note(hash, item, Some(admission.count), now);
-                self.settle(before);
+                if before.has_changed() {
+                    self.settle(before);
+                }
             }
             self.count(times, u64::from(admission.count == times));
         } else {

@@ -113,7 +113,9 @@ impl Stored {
         };
         let mut stored = Self::new(filter, hashing, before.rounding_since());
         stored.bloom = exact.bloom;
+        let before = Heap::now();
         stored.top = top::wished(&stored, exact.top)?;
+        stored.settle(before);
         Ok((stored, exact))
     }
 
@@ -133,12 +135,13 @@ impl Stored {
     /// The same once more.
     pub fn copy(&self) -> Result<Self, lately::Error> {
         let before = Heap::now();
-        let filter = self.filter().try_copy()?;
+        let (filter, top) = (self.filter().try_copy()?, self.top.clone());
         let mut copy = Self::new(filter, self.hashing, before.rounding_since());
         copy.tally = self.tally;
         copy.bloom = self.bloom;
-        copy.top.clone_from(&self.top);
+        copy.top = top;
         copy.clock_of = self.clock_of;
+        copy.account();
         Ok(copy)
     }
 

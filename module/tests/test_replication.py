@@ -125,7 +125,7 @@ def mixed(primary, keys, writes, seed, step=lambda: None):
         choice = draw.random()
         if choice < 0.6:
             pipe.execute_command("LATELY.ADD", key, *words)
-        elif choice < 0.65 and not key.endswith("keyed"):
+        elif choice < 0.65 and not key.endswith(("keyed", "top")):
             pipe.execute_command("LATELY.ADDHASHES", key, draw.randbytes(800), "NX")
         elif choice < 0.85:
             pipe.execute_command("LATELY.ADDNX", key, *words)

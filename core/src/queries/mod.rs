@@ -12,6 +12,7 @@ mod iceberg;
 mod kept;
 mod top;
 mod top_keys;
+mod top_state;
 
 pub use aggregate::Aggregate;
 pub use iceberg::Iceberg;

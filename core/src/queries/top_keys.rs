@@ -19,16 +19,13 @@
 //! dismissed without being held at all.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
-use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::Counting;
 use crate::group::Group;
-use crate::hash::Hashing;
+use crate::hash::reduce;
 use crate::window::{Time, Window};
 
 /// Keys of a window that lead now, or will when others have left.
@@ -39,27 +36,31 @@ use crate::window::{Time, Window};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TopKeys {
     /// How many lead.
-    most: usize,
+    pub(super) most: usize,
     /// With more than these, those that do not matter are let go.
-    room: usize,
+    pub(super) room: usize,
     /// Without end nothing leaves.
-    is_endless: bool,
-    /// By hash: equal hashes are one key to the counter too.
-    held: BTreeMap<u64, Held>,
+    pub(super) is_endless: bool,
+    /// Equal hashes are one key to the counter too.
+    pub(super) held: Vec<Held>,
+    /// Where each is: by the first bits of its hash, or the next place that was free. Keys go only when they
+    /// are sorted out, and then this is made anew.
+    pub(super) places: Vec<u32>,
     /// Until when the last of the leaders counts how much, at least: later moments after earlier ones, and
     /// smaller counts after larger ones.
-    marks: Vec<Group>,
+    pub(super) marks: Vec<Group>,
     /// From this moment on some that are held may have left.
-    stale: u64,
+    pub(super) stale: u64,
     /// The groups of the key at hand.
-    groups: Vec<Group>,
+    pub(super) groups: Vec<Group>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Held {
-    key: Box<[u8]>,
+pub(super) struct Held {
+    pub(super) hash: u64,
+    pub(super) key: Box<[u8]>,
     /// What it counts, in the order of leaving.
-    groups: Vec<Group>,
+    pub(super) groups: Box<[Group]>,
 }
 
 impl Held {
@@ -76,6 +77,9 @@ impl Held {
 
 /// Keys beyond those that matter, so that they are not sorted out too often.
 const SPARE: usize = 64;
+
+/// A place without a key.
+const FREE: u32 = u32::MAX;
 
 impl TopKeys {
     /// How many can be asked to lead.
@@ -97,13 +101,14 @@ impl TopKeys {
         }
         if !(1..=Self::MOST).contains(&most) {
             let expected = "from 1 to 1048576";
-            return Err(Error::Parameter { name: "top", found: most.to_string(), expected });
+            return Err(Error::Parameter { name: "top", found: format!("{most}"), expected });
         }
         Ok(Self {
             most,
             room: most + SPARE,
             is_endless,
-            held: BTreeMap::new(),
+            held: Vec::new(),
+            places: vec![FREE; 2],
             marks: Vec::new(),
             stale: u64::MAX,
             groups: Vec::new(),
@@ -120,13 +125,14 @@ impl TopKeys {
         self.held.len()
     }
 
-    /// Bytes on the heap, about: the nodes of a tree are rarely full.
+    /// Bytes on the heap.
     pub fn heap_bytes(&self) -> u64 {
-        let each = |held: &Held| held.key.len() + size_of::<Group>() * held.groups.capacity();
-        let keys: usize = self.held.values().map(each).sum();
-        let nodes = self.held.len() * (size_of::<u64>() + size_of::<Held>()) * 3 / 2;
-        let vectors = size_of::<Group>() * (self.marks.capacity() + self.groups.capacity());
-        (keys + nodes + vectors) as u64
+        let each = |held: &Held| held.key.len() + size_of_val(&*held.groups);
+        let keys: usize = self.held.iter().map(each).sum();
+        let held = size_of::<Held>() * self.held.capacity();
+        let places = size_of::<u32>() * self.places.capacity();
+        let groups = size_of::<Group>() * (self.marks.capacity() + self.groups.capacity());
+        (keys + held + places + groups) as u64
     }
 
     /// Notes that a key came at a moment, and counts so much with that.
@@ -154,7 +160,7 @@ impl TopKeys {
     /// lead: no other key counts more than the last of them.
     pub fn list(&self, most: usize, counting: &dyn Counting, now: Time) -> Vec<(&[u8], u64)> {
         let clock = if self.is_endless { 0 } else { counting.group_clock(now) };
-        let counted = self.held.values().map(|held| (&*held.key, held.count(clock)));
+        let counted = self.held.iter().map(|held| (&*held.key, held.count(clock)));
         let mut list: Vec<_> = counted.filter(|&(_, count)| count > 0).collect();
         list.sort_unstable_by_key(|&(key, count)| (Reverse(count), key));
         list.truncate(most.min(self.most));
@@ -173,11 +179,9 @@ impl TopKeys {
         if self.is_endless {
             return;
         }
-        for hash in self.held.keys().copied().collect::<Vec<_>>() {
-            self.ask(hash, counting, now);
-            if let Some(held) = self.held.get_mut(&hash) {
-                held.groups.clone_from(&self.groups);
-            }
+        for at in 0..self.held.len() {
+            self.ask(self.held[at].hash, counting, now);
+            self.held[at].groups = self.groups.as_slice().into();
         }
         self.sort_out(counting.group_clock(now));
     }
@@ -200,15 +204,47 @@ impl TopKeys {
     /// Holds the key at hand if it matters.
     fn hold(&mut self, hash: u64, key: &[u8], clock: u64) {
         self.drop_stale(clock);
-        if let Some(held) = self.held.get_mut(&hash) {
-            held.groups.clone_from(&self.groups);
+        let place = self.place(hash);
+        if let Some(held) = self.held.get_mut(self.places[place] as usize) {
+            if held.groups.len() == self.groups.len() {
+                held.groups.copy_from_slice(&self.groups);
+            } else {
+                held.groups = self.groups.as_slice().into();
+            }
         } else if self.matters() {
-            let held = Held { key: key.into(), groups: self.groups.clone() };
+            let held = Held { hash, key: key.into(), groups: self.groups.as_slice().into() };
             self.stale = self.stale.min(held.gone());
-            self.held.insert(hash, held);
+            self.places[place] = self.held.len() as u32;
+            self.held.push(held);
             if self.held.len() > self.room {
                 self.sort_out(clock);
+            } else if 2 * self.held.len() >= self.places.len() {
+                self.place_all();
             }
+        }
+    }
+
+    /// The place of the key with this hash, or the free one where it would be.
+    #[inline]
+    fn place(&self, hash: u64) -> usize {
+        let mut place = reduce(hash, self.places.len() as u64).0 as usize;
+        while let Some(held) = self.held.get(self.places[place] as usize)
+            && held.hash != hash
+        {
+            place = (place + 1) % self.places.len();
+        }
+        place
+    }
+
+    /// Gives every key a place, of twice as many as there is memory for keys.
+    fn place_all(&mut self) {
+        let places = 2 * self.held.capacity().max(self.held.len() + 1) + 2;
+        self.places.clear();
+        self.places.shrink_to(places);
+        self.places.resize(places, FREE);
+        for at in 0..self.held.len() {
+            let place = self.place(self.held[at].hash);
+            self.places[place] = at as u32;
         }
     }
 
@@ -236,15 +272,14 @@ impl TopKeys {
 
     /// Lets go what does not matter. Nothing depends on chance: the same calls hold the same keys.
     fn sort_out(&mut self, clock: u64) {
-        let hashes: Vec<u64> = self.held.keys().copied().collect();
         let mut leaving: Vec<(Reverse<u64>, usize, u64)> = Vec::new();
-        for (index, held) in self.held.values().enumerate() {
+        for (index, held) in self.held.iter().enumerate() {
             let inside = held.groups.iter().filter(|group| group.leaves > clock);
             leaving.extend(inside.map(|group| (Reverse(group.leaves), index, group.count)));
         }
         leaving.sort_unstable();
-        let mut counts = vec![0_u64; hashes.len()];
-        let mut matters = vec![false; hashes.len()];
+        let mut counts = vec![0_u64; self.held.len()];
+        let mut matters = vec![false; self.held.len()];
         let mut counted: Vec<usize> = Vec::new();
         self.marks.clear();
         // From the last moment back: what leaves then still counts before.
@@ -258,8 +293,8 @@ impl TopKeys {
             let mut least = 0;
             if counted.len() >= self.most {
                 // Of equals those that matter anyway, so that few are held.
-                let rank =
-                    |&index: &usize| (Reverse(counts[index]), !matters[index], hashes[index]);
+                let hash = |index: usize| self.held[index].hash;
+                let rank = |&index: &usize| (Reverse(counts[index]), !matters[index], hash(index));
                 let (_, &mut last, _) = counted.select_nth_unstable_by_key(self.most - 1, rank);
                 least = counts[last];
             }
@@ -270,100 +305,26 @@ impl TopKeys {
             }
         }
         self.marks.reverse();
+        self.marks.shrink_to_fit();
         let mut kept = matters.iter();
-        self.held.retain(|_, _| kept.next().is_some_and(|&matters| matters));
+        self.held.retain(|_| kept.next().is_some_and(|&matters| matters));
         self.room = Self::room(self.most, self.held.len());
-        self.stale = self.held.values().map(Held::gone).min().unwrap_or(u64::MAX);
+        self.stale = self.held.iter().map(Held::gone).min().unwrap_or(u64::MAX);
+        self.fit();
     }
 
-    fn room(most: usize, held: usize) -> usize {
+    /// Gives back memory for more keys than there will be, and asks for that of those that may come soon.
+    pub(super) fn fit(&mut self) {
+        let soon = (self.room + 1).min(4 * self.held.len() + SPARE);
+        self.held.shrink_to(soon);
+        self.held.reserve_exact(soon - self.held.len());
+        self.place_all();
+    }
+
+    /// Keys after which they are sorted out, where so many are left.
+    pub(super) fn room(most: usize, held: usize) -> usize {
         2 * held + most + SPARE
     }
-}
-
-/// The keys, to be stored beside the snapshot of their counter.
-impl TopKeys {
-    /// Everything needed to go on later, or elsewhere, beside the counter.
-    pub fn save(&self) -> Vec<u8> {
-        let mut out = Writer::new();
-        out.u16(VERSION);
-        for number in [self.most as u64, self.room as u64, self.is_endless.into(), self.stale] {
-            out.u64(number);
-        }
-        write_groups(&mut out, &self.marks);
-        out.u64(self.held.len() as u64);
-        for held in self.held.values() {
-            out.u64(held.key.len() as u64);
-            out.bytes(&held.key);
-            write_groups(&mut out, &held.groups);
-        }
-        out.into_bytes()
-    }
-
-    /// What [`save`](Self::save) wrote, for a counter with this window and this way of hashing.
-    pub fn open(bytes: &[u8], window: Window, hashing: &Hashing) -> Result<Self, Error> {
-        let mut reader = Reader::new(bytes);
-        let found = reader.u16("version of the top keys")?;
-        if found > VERSION {
-            return Err(Error::Version { newest: VERSION, found });
-        }
-        let refused = |field, found, expected| Err(Error::Field { field, found, expected });
-        let most = reader.u64("top")?;
-        if !(1..=Self::MOST as u64).contains(&most) {
-            return refused("top", most, "from 1 to 1048576");
-        }
-        let (room, endless) = (reader.u64("room for keys")?, reader.u64("endless")?);
-        let stale = reader.u64("moment at which the first key leaves")?;
-        let is_endless = window == Window::Ever;
-        if endless != u64::from(is_endless) {
-            return refused("endless", endless, "as the window of the counter is");
-        }
-        let marks = read_groups(&mut reader)?;
-        let mut held = BTreeMap::new();
-        for _ in 0..reader.u64("keys")? {
-            let length = reader.u64("length of a key")?;
-            let key = reader.bytes("key", length)?;
-            let (hash, groups) = (hashing.hash(key), read_groups(&mut reader)?);
-            let is_next = held.last_key_value().is_none_or(|(&last, _)| last < hash);
-            if groups.is_empty() || !is_next {
-                return refused("key", hash, "one that counts, in the order of hashes");
-            }
-            held.insert(hash, Held { key: key.into(), groups });
-        }
-        reader.finish("end of the top keys")?;
-        let most = most as usize;
-        let fits = room >= held.len() as u64 && room <= Self::room(most, held.len()) as u64;
-        if !fits {
-            return refused("room for keys", room, "as many as were left at last");
-        }
-        let (room, groups) = (room as usize, Vec::new());
-        Ok(Self { most, room, is_endless, held, marks, stale, groups })
-    }
-}
-
-/// The version this release writes, and the newest it reads.
-const VERSION: u16 = 1;
-
-fn write_groups(out: &mut Writer, groups: &[Group]) {
-    out.u64(groups.len() as u64);
-    for group in groups {
-        out.u64(group.leaves);
-        out.u64(group.count);
-    }
-}
-
-fn read_groups(reader: &mut Reader<'_>) -> Result<Vec<Group>, Error> {
-    let count = reader.u64("groups")?;
-    let words = reader.words("groups", count.saturating_mul(2))?;
-    let group = |pair: &[u64; 2]| Group { leaves: pair[0], count: pair[1] };
-    let groups: Vec<Group> = words.as_chunks().0.iter().map(group).collect();
-    let are_groups = groups.windows(2).all(|pair| pair[0].leaves < pair[1].leaves)
-        && groups.iter().all(|group| group.count > 0);
-    if !are_groups {
-        let expected = "groups that count, in the order of leaving";
-        return Err(Error::Field { field: "groups", found: count, expected });
-    }
-    Ok(groups)
 }
 
 #[cfg(test)]
@@ -371,6 +332,7 @@ mod tests {
     use alloc::collections::VecDeque;
 
     use super::*;
+    use crate::hash::Hashing;
     use crate::lately::Lately;
     use crate::untyped::Untyped;
     use crate::window::Span;
@@ -490,7 +452,8 @@ mod tests {
                 let counting = counter.filter().counting().unwrap();
                 let leaders = top.list(10, counting, Time::ZERO);
                 let leaders: Vec<u64> = leaders.iter().map(|(key, _)| key_of(key)).collect();
-                top.held.retain(|_, held| leaders.contains(&key_of(&held.key)));
+                top.held.retain(|held| leaders.contains(&key_of(&held.key)));
+                top.place_all();
             }),
         );
     }
