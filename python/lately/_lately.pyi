@@ -20,6 +20,7 @@ __all__ = [
     "Window",
     "__version__",
     "open",
+    "part",
     "plan",
 ]
 

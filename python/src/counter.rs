@@ -216,8 +216,15 @@ impl Counter {
     ) -> PyResult<Admission> {
         let hash = self.hash(key)?;
         let now = self.held.moment(now)?;
-        let admit =
-            |filter: &mut dyn Filter| as_counting(filter).admit_hash(hash, times, limit, now);
+        let told =
+            self.top.as_ref().map(|top| Ok::<_, PyErr>((top, top::bytes(key)?))).transpose()?;
+        let admit = |filter: &mut dyn Filter| {
+            let admission = as_counting(filter).admit_hash(hash, times, limit, now);
+            if let (Some((top, bytes)), true) = (&told, admission.allowed && times > 0) {
+                top.note((hash, bytes), admission.count, counting(filter), now);
+            }
+            admission
+        };
         self.held.change(py, now, admit).map(Admission)
     }
 
