@@ -15,9 +15,10 @@ const UNCALLED: &[(&str, &[&str])] = &[
     // Snapshots are written, to be drawn, and never read.
     ("lately::blueprint::Structure", &["open"]),
     ("lately::filter::Copied", &["boxed_copy"]),
-    ("lately::filter::Filter", &["unite", "turn_back"]),
-    ("lately::filter::Counting", &["admit_hash", "take_back_hash"]),
-    ("lately::filter::Counting", &["check_mergeable", "merge", "multiply"]),
+    ("lately::filter::Filter", &["unite", "turn_back", "distinct", "footprint"]),
+    // Keys come once at a time, and nobody asks how often.
+    ("lately::filter::Counting", &["add_hash", "admit_hash", "take_back_hash", "displaced_by"]),
+    ("lately::filter::Counting", &["estimate_hash", "check_mergeable", "merge", "multiply"]),
     ("lately::filter::Removing", &["remove_hash"]),
     ("lately::filter::Deadlines", &["insert_until_hash"]),
     // Keys come one by one.

@@ -1,8 +1,8 @@
 //! Plans as JSON.
 
+use lately::catalog::CATALOG;
 use lately::plan::Plan;
 use lately::{Error, Memory};
-use lately_papers::CATALOG;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ pub fn all(asked: &Asked) -> Result<Value, Error> {
     Ok(asked.goal.plans()?.iter().map(told).collect())
 }
 
-/// What there is to choose from: ours, and those of papers.
+/// What there is to choose from.
 pub fn structures() -> Value {
     let row = |row: &lately::catalog::Row| json!({ "name": row.name, "strength": row.strength });
     CATALOG.iter().map(row).collect()

@@ -1,8 +1,8 @@
 //! The picture of memory over error: one line for each row of the catalog, and the least possible.
 
+use lately::catalog::CATALOG;
 use lately::plan::{Goal, Limit, bound};
 use lately::{Error, ErrorRate, Slack, Window};
-use lately_papers::CATALOG;
 use serde_json::{Value, json};
 
 use crate::answer::Point;

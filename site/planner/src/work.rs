@@ -6,11 +6,11 @@
 
 use std::collections::HashSet;
 
+use lately::catalog::CATALOG;
 use lately::catalog::Row;
 use lately::plan::{Goal, Limit};
 use lately::raw::{Age, Blueprint, Filter, codec, remix};
 use lately::{Error, ErrorRate, Memory, Seed, Span, Time, Window};
-use lately_papers::CATALOG;
 use serde_json::json;
 use wasm_bindgen::prelude::wasm_bindgen;
 
