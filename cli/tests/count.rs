@@ -83,7 +83,15 @@ fn the_most_frequent() {
         for room in ["1M", "1k"] {
             let flags = [&EXACT[..], &["--top", top, "--room", room]].concat();
             let found = printed(&flags, &lines(&keys));
-            assert_eq!(found, truth[..top.parse().unwrap()]);
+            let expected = &truth[..top.parse().unwrap()];
+            assert!(
+                found.iter().map(|&(_, count)| count).eq(expected.iter().map(|&(_, count)| count))
+            );
+            // Of those that came as often as the last one, any may be listed.
+            let last = expected[expected.len() - 1].1;
+            let sure = expected.partition_point(|&(_, count)| count > last);
+            assert_eq!(found[..sure], expected[..sure]);
+            assert!(found.iter().all(|known| truth.contains(known)));
         }
     }
     let flags = [&EXACT[..], &["--top", "2", "--above", "1M"]].concat();

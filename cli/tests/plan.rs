@@ -168,7 +168,6 @@ fn goals_out_of_reach_are_refused_with_a_reason() {
         (&["--last", "10", "--ever"], "cannot be used with"),
         (&["--last", "10", "--within", "1h"], "cannot be used with"),
         (&["--last", "10", "--error", "1%", "--memory", "1M"], "cannot be used with"),
-        (&["--last", "10", "--expected", "10"], "cannot be used with"),
     ] {
         let complaint = lately(&[&["plan"], flags].concat(), b"").failure();
         assert!(complaint.contains(reason), "{flags:?}: {complaint}");

@@ -11,7 +11,7 @@
 //! use lately::catalog::{CATALOG, Catalog, ROWS};
 //!
 //! /// Rows of another crate: `Row::of::<MyParameters>(60_000, "mine", "good at this")`.
-//! static MINE: &[lately::catalog::Row] = &[];
+//! const MINE: &[lately::catalog::Row] = &[];
 //! const ALL: Catalog = Catalog::of(&[ROWS, MINE]);
 //! assert_eq!(ALL.row("sliding").unwrap().family, CATALOG.row("sliding").unwrap().family);
 //! ```

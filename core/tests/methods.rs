@@ -28,7 +28,7 @@ macro_rules! table {
 }
 
 table! {
-    builder: "Builder<D>" [error memory expected_items removing alphabet seed keyed structure plan build]
+    builder: "Builder<D>" [error memory expected_items removing alphabet seed keyed structure row plan build]
     builder: "Builder<Lately<T>>" [build_shared parts]
     builder: "Builder<Lately>" [slack counting]
     builder: "Builder<Lately<Timed>>" [slack max_ahead checked_by clock]
@@ -53,18 +53,19 @@ table! {
     ages_and_deadlines: "Lately<T>" [insert_until age_at distinct_at]
     clocked: "Lately<T>" [insert insert_new contains insert_all insert_new_all contains_all distinct]
     clocked: "Lately<Clocked>" [age expire]
-    counter: "Counter" [open add add_times count reaches take_back distinct from_untyped]
+    counter: "Counter" [open from_untyped]
+    counter: "Counter<T>" [add add_times count reaches take_back distinct]
     counter: "Counter<T>" [save merge multiply empty_alike clear promise error_now structure]
     counter: "Counter<T>" [heap_bytes hashing into_untyped counting counting_mut]
-    limits: "Counter" [estimate admit admit_times]
+    limits: "Counter<T>" [estimate admit admit_times]
     counter_by_time: "Counter" [open_within]
     counter_by_time: "Counter<T>" [add_at add_times_at count_at estimate_at admit_at admit_times_at]
     counter_by_time: "Counter<T>" [take_back_at distinct_at expire_at latest turn_back]
-    counter_by_clock: "Counter<Clocked>" [add add_times count admit take_back]
-    shared_counter: "SharedCounter" [add count admit]
+    counter_by_clock: "Counter<T>" [add add_times count admit take_back]
+    shared_counter: "SharedCounter<T>" [add count admit]
     shared_counter: "SharedCounter<T>" [promise heap_bytes]
     shared_counter_by_time: "SharedCounter<T>" [add_at count_at admit_at expire_at]
-    shared_counter_by_time: "SharedCounter<Clocked>" [add count admit]
+    shared_counter_by_time: "SharedCounter<T>" [add count admit]
     shared: "Shared" [open]
     shared: "Shared<T>" [insert insert_new contains insert_all insert_new_all contains_all distinct]
     shared: "Shared<T>" [save forget clear promise error_now structure heap_bytes hashing]
@@ -145,11 +146,13 @@ fn the_table_tells_the_truth() {
 /// Every method has an example, and it runs.
 #[test]
 fn every_method_has_an_example() {
-    const DOOR: [&str; 16] = [
+    const DOOR: [&str; 19] = [
         include_str!("../src/lately/builder.rs"),
+        include_str!("../src/lately/builder/timed.rs"),
         include_str!("../src/lately/clocked.rs"),
         include_str!("../src/lately/counter.rs"),
         include_str!("../src/lately/counter/clocked.rs"),
+        include_str!("../src/lately/counter/now.rs"),
         include_str!("../src/lately/counter/shared.rs"),
         include_str!("../src/lately/counter/timed.rs"),
         include_str!("../src/lately/counter/untimed.rs"),
@@ -161,6 +164,7 @@ fn every_method_has_an_example() {
         include_str!("../src/lately/shared/opened.rs"),
         include_str!("../src/lately/shared/timed.rs"),
         include_str!("../src/lately/timed.rs"),
+        include_str!("../src/lately/top.rs"),
         include_str!("../src/lately/untimed.rs"),
     ];
     let mut seen = 0;
@@ -253,6 +257,8 @@ fn builder() {
     assert!(built.promise().false_positives <= 0.01);
     assert!(last().memory(1_500).build().unwrap().heap_bytes() <= 1_500);
     assert!(last().alphabet(5_000).memory(1_000).plan().unwrap().bytes <= 1_000);
+    let sliding = lately::catalog::CATALOG.row_named("sliding").unwrap();
+    assert_eq!(last().row(sliding).build().unwrap().structure(), "sliding");
     let few = Lately::ever().expected_items(1_000).plan().unwrap();
     assert!(few.bytes < Lately::ever().expected_items(9_000_000).plan().unwrap().bytes);
     assert!(

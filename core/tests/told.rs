@@ -15,7 +15,10 @@ fn unreachable() -> Vec<(Error, &'static str)> {
     let refused = |plan: Result<lately::plan::Plan, Error>| plan.expect_err("nothing reaches it");
     vec![
         (refused(Lately::last(1_000_000).memory(3).plan()), "allow "),
-        (refused(Lately::last(1_000_000).removing().plan()), "do without taking back, as "),
+        (
+            refused(Lately::last(1_000_000).memory(2_000_000).removing().plan()),
+            "say the error instead of the memory, as ",
+        ),
         (
             refused(Lately::last(1_000_000).slack(0).removing().plan()),
             "do without taking back, as ",

@@ -1,13 +1,11 @@
 //! Says what is wanted of a filter; what it builds is in its type.
 
-use alloc::sync::Arc;
-use core::time::Duration;
+mod timed;
 
 #[cfg(feature = "std")]
 use super::shared::{self, Shared};
-use super::{Clocked, Counter, Lately, Timed};
+use super::{Counter, Lately};
 use crate::catalog::{CATALOG, Row};
-use crate::clock::Clock;
 use crate::error::Error;
 use crate::hash::{Hashing, Seed};
 use crate::memory::Memory;
@@ -41,7 +39,7 @@ pub struct Builder<D: Door> {
     pub(super) goal: Goal,
     pub(super) hashing: Hashing,
     pub(super) row: Option<&'static Row>,
-    time: D::Time,
+    pub(super) time: D::Time,
     /// Parts of a filter that threads share.
     pub(super) parts: Option<u32>,
     /// What was refused: told when it is built.
@@ -167,6 +165,12 @@ impl<D: Door> Builder<D> {
     }
 
     /// This structure and no other, of any [catalog](crate::catalog).
+    ///
+    /// ```
+    /// let row = lately::catalog::CATALOG.row_named("sliding")?;
+    /// assert_eq!(lately::Lately::last(1000).row(row).build()?.structure(), "sliding");
+    /// # Ok::<(), lately::Error>(())
+    /// ```
     pub fn row(mut self, row: &'static Row) -> Self {
         self.row = Some(row);
         self
@@ -275,112 +279,9 @@ impl Builder<Lately> {
 
 impl<D: Door> Builder<D> {
     /// The same wishes for a counter.
-    fn for_counting<C: Door<Time = D::Time>>(self) -> Builder<C> {
+    pub(super) fn for_counting<C: Door<Time = D::Time>>(self) -> Builder<C> {
         let Self { goal, hashing, row, time, parts, refused } = self;
         Builder { goal: Goal { counting: true, ..goal }, hashing, row, time, parts, refused }
-    }
-}
-
-impl Builder<Lately<Timed>> {
-    /// It must answer how often, not only whether.
-    ///
-    /// ```
-    /// use lately::{Lately, Time};
-    /// use std::time::Duration;
-    ///
-    /// let mut clicks = Lately::within(Duration::from_secs(60)).counting().build()?;
-    /// clicks.add_at("user 17", Time::from_millis(0))?;
-    /// assert_eq!(clicks.add_at("user 17", Time::from_millis(30_000))?, 2);
-    /// # Ok::<(), lately::Error>(())
-    /// ```
-    pub fn counting(self) -> Builder<Counter<Timed>> {
-        self.for_counting()
-    }
-
-    /// At most so much longer than the window may a key be reported.
-    ///
-    /// ```
-    /// use lately::{Lately, Slack};
-    /// use std::time::Duration;
-    ///
-    /// let minute = Duration::from_secs(60);
-    /// let hour = Lately::within(60 * minute).slack(6 * minute).build()?;
-    /// assert!(matches!(hour.promise().slack, Slack::Time(slack) if slack <= (6 * minute).into()));
-    /// # Ok::<(), lately::Error>(())
-    /// ```
-    pub fn slack(mut self, span: Duration) -> Self {
-        self.goal.slack = Slack::Time(span.into());
-        self
-    }
-
-    /// So far ahead of the clock of the machine may a moment be; one that is further is refused, lest
-    /// a single wrong moment spoil the window. Without it, as far as the window reaches back, or an
-    /// hour if that is more; [`Duration::MAX`] believes everything.
-    ///
-    /// ```
-    /// use lately::Lately;
-    /// use std::time::{Duration, SystemTime};
-    ///
-    /// let minute = Duration::from_secs(60);
-    /// let mut seen = Lately::within(minute).max_ahead(minute).build()?;
-    /// assert!(seen.insert_at("a", SystemTime::now() + 3 * minute).is_err());
-    /// # Ok::<(), lately::Error>(())
-    /// ```
-    pub fn max_ahead(mut self, span: Duration) -> Self {
-        self.time.max_ahead = Some(span.into());
-        self
-    }
-
-    /// The clock that moments may be ahead of, in place of that of the machine. With
-    /// [`NoClock`](crate::NoClock) the latest moment seen counts instead: then answers are the same on
-    /// every machine, but the first moment is believed, and a gap longer than `max_ahead` is not.
-    ///
-    /// ```
-    /// use lately::{Lately, NoClock, Time};
-    /// use std::time::Duration;
-    ///
-    /// let hour = Duration::from_secs(3600);
-    /// let mut seen = Lately::within(hour).checked_by(NoClock).build()?;
-    /// assert!(seen.insert_at("a", Time::from_millis(u64::MAX / 2))?);
-    /// # Ok::<(), lately::Error>(())
-    /// ```
-    pub fn checked_by(mut self, clock: impl Clock + 'static) -> Self {
-        self.time.clock = Arc::new(clock);
-        self
-    }
-
-    /// The clock that says when something is inserted: calls need not tell the moment then.
-    ///
-    /// ```
-    /// use lately::{Lately, SystemClock};
-    /// use std::time::Duration;
-    ///
-    /// let mut seen = Lately::within(Duration::from_secs(60)).clock(SystemClock).build()?;
-    /// assert!(seen.insert("click 17") && !seen.insert("click 17"));
-    /// # Ok::<(), lately::Error>(())
-    /// ```
-    pub fn clock(self, clock: impl Clock + 'static) -> Builder<Lately<Clocked>> {
-        let Self { goal, hashing, row, time, parts, refused } = self.checked_by(clock);
-        Builder { goal, hashing, row, time: Clocked(time), parts, refused }
-    }
-}
-
-impl Builder<Counter<Timed>> {
-    /// The clock that says when something is counted: calls need not tell the moment then.
-    ///
-    /// ```
-    /// use lately::{Lately, SystemClock};
-    /// use std::time::Duration;
-    ///
-    /// let minute = Duration::from_secs(60);
-    /// let mut clicks = Lately::within(minute).counting().clock(SystemClock).build()?;
-    /// assert_eq!((clicks.add("user 17"), clicks.add("user 17")), (1, 2));
-    /// # Ok::<(), lately::Error>(())
-    /// ```
-    pub fn clock(self, clock: impl Clock + 'static) -> Builder<Counter<Clocked>> {
-        let Self { goal, hashing, row, time, parts, refused } = self;
-        let time = Clocked(Timed { clock: Arc::new(clock), ..time });
-        Builder { goal, hashing, row, time, parts, refused }
     }
 }
 
