@@ -21,7 +21,7 @@ fn unreachable() -> Vec<(Error, &'static str)> {
         ),
         (
             refused(Lately::last(1_000_000).slack(0).removing().plan()),
-            "do without taking back, as ",
+            "allow a slack of ",
         ),
         (
             refused(Lately::ever().memory(1_000_000).removing().plan()),
