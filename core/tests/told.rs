@@ -19,10 +19,7 @@ fn unreachable() -> Vec<(Error, &'static str)> {
             refused(Lately::last(1_000_000).memory(2_000_000).removing().plan()),
             "say the error instead of the memory, as ",
         ),
-        (
-            refused(Lately::last(1_000_000).slack(0).removing().plan()),
-            "allow a slack of ",
-        ),
+        (refused(Lately::last(1_000_000).slack(0).removing().plan()), "allow a slack of "),
         (
             refused(Lately::ever().memory(1_000_000).removing().plan()),
             "say how many keys to expect",
