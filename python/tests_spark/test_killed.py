@@ -63,7 +63,8 @@ def passed_rows(folder):
     """The rows that the sink vouches for."""
     files = []
     log = folder / "ours" / "out" / "_spark_metadata"
-    numbers = sorted(log.glob("*"), key=lambda name: int(name.name.split(".")[0] or 0))
+    # Beside each is its checksum, in a file whose name begins with a dot.
+    numbers = sorted(log.glob("[0-9]*"), key=lambda name: int(name.name.split(".")[0]))
     for name in numbers:
         if name.name.endswith(".compact"):
             files = []
