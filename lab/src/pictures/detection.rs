@@ -91,10 +91,13 @@ pub const CHAPTER: Chapter = Chapter {
 };
 
 /// The sum of both errors.
-fn total(x: u64, judged: &Judged) -> Point {
-    let Judged { unseen, reported, seen, missed } = *judged;
+fn total(found: &Found) -> Point {
+    let (x, Judged { unseen, reported, seen, missed }) = (found.x, found.judged);
     let positive = Point::rate(x as f64, Tally { hits: reported, trials: unseen });
-    // So few repeats come in short windows that their luck would hide everything.
+    // Who cannot forget has no luck in that.
+    if missed == 0 && found.law.false_negatives == 0.0 {
+        return positive;
+    }
     let negative = Point::rate(x as f64, Tally { hits: missed, trials: seen });
     Point {
         x: positive.x,
@@ -134,7 +137,7 @@ fn into_each(
     measure(figure, length, SEED, |found| {
         if let Some((panel, hue, name)) = place(&found) {
             let panel = &mut panels[panel];
-            panel.series_mut(Role::Measured, hue, &name).push(total(found.x, &found.judged));
+            panel.series_mut(Role::Measured, hue, &name).push(total(&found));
             let law = Point::exact(found.x as f64, found.law.total());
             panel.series_mut(Role::Formula, hue, "").push(law);
         }

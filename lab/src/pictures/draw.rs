@@ -28,16 +28,17 @@ type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Ruler, Ruler>>
 /// The picture, and in words what it shows.
 pub fn draw(title: &str, panels: &[Panel]) -> Result<String> {
     let mut text = String::new();
-    let rows = panels.len().div_ceil(2).max(1);
-    let height = if panels.len() == 1 { 860 } else { 90 + 700 * rows as u32 };
+    // Names beside points need the whole width.
+    let columns = if panels.len() == 1 || panels.iter().any(is_scattered) { 1 } else { 2 };
+    let rows = panels.len().div_ceil(columns).max(1);
+    let height = 64 + if columns == 1 { 800 } else { 700 } * rows as u32;
     {
         let area = SVGBackend::with_string(&mut text, (WIDTH, height)).into_drawing_area();
         area.fill(&Paint::Paper.colour()).map_err(told)?;
         let (top, rest) = area.split_vertically(64);
         legend(&top, panels)?;
-        let parts = if panels.len() == 1 { vec![rest] } else { rest.split_evenly((rows, 2)) };
-        for (part, panel) in parts.iter().zip(panels) {
-            draw_panel(part, panel, panels.len() == 1)?;
+        for (part, panel) in rest.split_evenly((rows, columns)).iter().zip(panels) {
+            draw_panel(part, panel, columns == 1)?;
         }
         area.present().map_err(told)?;
     }
@@ -78,9 +79,9 @@ fn draw_panel(area: &Area<'_>, panel: &Panel, alone: bool) -> Result<()> {
     let (x, y) = (Ruler::of_x(panel), Ruler::of_y(panel));
     let longest = panel.series.iter().map(|series| series.name.chars().count()).max().unwrap_or(0);
     // Names of single points stand beside them.
-    let longest = if is_scattered(panel) { 0 } else { longest };
+    let longest = if is_scattered(panel) { 12 } else { longest };
     let names = (24 + 13 * longest as i32).clamp(60, if alone { 480 } else { 330 });
-    let above = if panel.marks.is_empty() { 10 } else { 10 + LINE };
+    let above = if marks_above(panel) { 10 + LINE } else { 10 };
     let mut builder = ChartBuilder::on(area);
     builder.margin_left(16).margin_right(names).margin_top(above).margin_bottom(10);
     builder.x_label_area_size(86).y_label_area_size(120);
@@ -107,17 +108,29 @@ fn draw_panel(area: &Area<'_>, panel: &Panel, alone: bool) -> Result<()> {
         let line = vec![(mark.at, floor), (mark.at, ceiling)];
         let line = PathElement::new(line, Paint::Soft.colour().stroke_width(2));
         chart.draw_series([line]).map_err(told)?;
-        let style = letters(LETTERS - 4, Paint::Soft, HPos::Center, VPos::Bottom);
         let (pixel, top) = chart.backend_coord(&(mark.at, ceiling));
-        write_at(area, &mark.label, (pixel, top - 2), style)?;
+        let ((across, along), (right, down)) = match marks_above(panel) {
+            true => ((HPos::Center, VPos::Bottom), (0, -2)),
+            false => ((HPos::Left, VPos::Top), (8, 6)),
+        };
+        let style = letters(LETTERS - 4, Paint::Soft, across, along);
+        write_at(area, &mark.label, (pixel + right, top + down), style)?;
     }
     for series in &panel.series {
-        draw_series(&mut chart, series, &x, &y)?;
+        // Where a formula is drawn too, its line says more than one from dot to dot.
+        let has_formula = |other: &Series| other.role == Role::Formula && other.hue == series.hue;
+        let joined = if panel.series.iter().any(has_formula) { Joined::No } else { Joined::Yes };
+        draw_series(&mut chart, series, joined, &x, &y)?;
     }
     match is_scattered(panel) {
         true => write_beside(area, &chart, panel),
         false => write_names(area, &chart, panel, &x, &y),
     }
+}
+
+/// Whether marks are named above the frame, where there is no title.
+fn marks_above(panel: &Panel) -> bool {
+    !panel.marks.is_empty() && panel.title.is_empty()
 }
 
 /// Whether most series are single points.
@@ -152,20 +165,30 @@ fn write_beside(area: &Area<'_>, chart: &Chart<'_, '_>, panel: &Panel) -> Result
     Ok(())
 }
 
-fn draw_series(chart: &mut Chart<'_, '_>, series: &Series, x: &Ruler, y: &Ruler) -> Result<()> {
+/// Whether dots are joined by a line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Joined {
+    Yes,
+    No,
+}
+
+fn draw_series(
+    chart: &mut Chart<'_, '_>,
+    series: &Series,
+    joined: Joined,
+    x: &Ruler,
+    y: &Ruler,
+) -> Result<()> {
     let paint = Paint::Series(series.hue, series.role).colour();
     let place = |point: &Point| (point.x, point.y);
     let measured = series.role == Role::Measured;
-    let style: ShapeStyle = match series.role {
-        // Where a formula is drawn too, its line says more.
-        Role::Measured => paint.stroke_width(2),
-        Role::Formula => paint.stroke_width(4),
-        Role::Claim | Role::Bound => paint.stroke_width(4),
-    };
     let many = series.points.len() > 60;
-    let style = if measured && many { paint.stroke_width(4) } else { style };
+    let width = if measured && !many { 2 } else { 4 };
+    let style: ShapeStyle = paint.stroke_width(width);
     let line: Vec<_> = series.points.iter().filter(|point| x.holds(point.x)).map(place).collect();
-    chart.draw_series([PathElement::new(line, style)]).map_err(told)?;
+    if !measured || joined == Joined::Yes {
+        chart.draw_series([PathElement::new(line, style)]).map_err(told)?;
+    }
     if !measured || many {
         return Ok(());
     }

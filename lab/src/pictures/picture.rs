@@ -200,6 +200,12 @@ impl Point {
         Self { x: rounded(x), y: rounded(y), low, high }
     }
 
+    /// The same in another unit.
+    pub fn times(self, factor: f64) -> Self {
+        let [y, low, high] = [self.y, self.low, self.high].map(|value| rounded(value * factor));
+        Self { y, low, high, ..self }
+    }
+
     /// Another with the same x is within the spread of both.
     pub fn agrees(&self, other: &Self) -> bool {
         // Numbers are kept with five digits.

@@ -210,7 +210,7 @@ pub fn front(effort: Effort) -> Result<Drawn> {
         let ends = panel.series.iter().flat_map(|series| &series.points).map(|point| point.x);
         let (from, to) =
             ends.fold((f64::INFINITY, 0.0_f64), |(from, to), x| (from.min(x), to.max(x)));
-        let level = [from / 1.3, to * 1.3].map(|x| Point::exact(x, least));
+        let level = [from / 1.3, to * 2.0].map(|x| Point::exact(x, least));
         panel.put(Role::Bound, 0, "", level.to_vec());
         panels.push(panel);
     }
