@@ -24,6 +24,7 @@ mod machine;
 mod pictures;
 mod race;
 mod record;
+mod records;
 mod report;
 mod rivals;
 mod slice_by_slice;

@@ -2,9 +2,8 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::machine::Machine;
@@ -13,6 +12,7 @@ use crate::pictures::draw::draw;
 use crate::pictures::figure::{Effort, Figure};
 use crate::pictures::keep::{Kept, Progress};
 use crate::pictures::{CHAPTERS, figures, page};
+use crate::records::Places;
 
 /// What to measure.
 #[derive(Debug, clap::Args)]
@@ -45,7 +45,7 @@ pub fn report(options: &Options, out: &mut impl Write) -> Result<bool> {
     let kept = Places::kept();
     if options.redraw {
         figures()
-            .try_for_each(|figure| kept.draw(figure, &Kept::read(&kept.records, figure.name)?))?;
+            .try_for_each(|figure| kept.draw(figure, &Kept::read(&kept.report, figure.name)?))?;
         kept.write_page()?;
         return Ok(true);
     }
@@ -60,7 +60,7 @@ pub fn report(options: &Options, out: &mut impl Write) -> Result<bool> {
         !wanted.is_empty(),
         "no figure is called so; `cargo lab report --list` has their names"
     );
-    let scratch = Places::scratch()?.records;
+    let scratch = Places::scratch()?.report;
     if options.again {
         Progress::clear(&scratch);
     }
@@ -70,10 +70,10 @@ pub fn report(options: &Options, out: &mut impl Write) -> Result<bool> {
     for figure in wanted {
         bar.set_message(figure.name);
         let found = if progress.has(figure.name) {
-            Kept::read(&places.records, figure.name)?
+            Kept::read(&places.report, figure.name)?
         } else {
             let found = Kept::measured(figure, effort)?;
-            found.write(&places.records)?;
+            found.write(&places.report)?;
             progress.finished(figure.name, &scratch)?;
             found
         };
@@ -114,7 +114,7 @@ impl Verdict {
 }
 
 fn judge(figure: &Figure, places: &Places, found: &Kept) -> Verdict {
-    let Ok(kept) = Kept::read(&places.records, figure.name) else { return Verdict::Missing };
+    let Ok(kept) = Kept::read(&places.report, figure.name) else { return Verdict::Missing };
     let within = if figure.timed { Within::Times } else { Within::Spread };
     if figure.timed && kept.machine.cpu != Machine::here().cpu {
         return Verdict::OtherMachine;
@@ -123,40 +123,7 @@ fn judge(figure: &Figure, places: &Places, found: &Kept) -> Verdict {
     if faults.is_empty() { Verdict::Same } else { Verdict::Differs(faults) }
 }
 
-/// Where records, pictures and the page are.
-pub struct Places {
-    /// One file for each figure.
-    pub records: PathBuf,
-    /// One for each picture.
-    pub pictures: PathBuf,
-    /// The report.
-    pub page: PathBuf,
-}
-
 impl Places {
-    /// In the repository.
-    pub fn kept() -> Self {
-        let lab = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let docs = lab.join("../docs");
-        Self {
-            records: lab.join("records/report"),
-            pictures: docs.join("report"),
-            page: docs.join("report.md"),
-        }
-    }
-
-    /// Beside the program, where cleaning the build removes them.
-    fn scratch() -> Result<Self> {
-        let program = std::env::current_exe()?;
-        let folder =
-            program.parent().context("the program lies in no directory")?.join("lab/report");
-        Ok(Self {
-            records: folder.join("records"),
-            pictures: folder.join("report"),
-            page: folder.join("report.md"),
-        })
-    }
-
     fn draw(&self, figure: &Figure, kept: &Kept) -> Result<()> {
         if kept.drawn.panels.is_empty() {
             return Ok(());
@@ -167,7 +134,7 @@ impl Places {
     }
 
     fn write_page(&self) -> Result<()> {
-        let text = page(CHAPTERS, |figure| Kept::read(&self.records, figure.name).ok());
+        let text = page(CHAPTERS, |figure| Kept::read(&self.report, figure.name).ok());
         Ok(fs::write(&self.page, text)?)
     }
 }

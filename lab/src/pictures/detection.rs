@@ -1,13 +1,16 @@
 //! Duplicate detection in fixed memory: the figures of Géraud-Stewart, Lombard-Platet and Naccache.
 
 use anyhow::Result;
+use lately_papers::CATALOG;
 
-use super::figure::{Chapter, Drawn, Effort, Figure};
+use super::figure::{Chapter, Drawn, Effort, Figure, Sheet};
 use super::keep::SEED;
 use super::picture::{Axis, Panel, Point, Role, Unit};
-use crate::duplicates::{self, ALPHABET, Found, MEMORY, Part, WINDOWS, measure, table};
+use crate::duplicates::{
+    self, ALPHABET, Found, MEMORY, Part, WINDOWS, measure, of_point, of_row, table,
+};
 use crate::record::Tally;
-use crate::uniform::Judged;
+use crate::uniform::{Judged, Uniform};
 
 /// The figures of this paper.
 pub const CHAPTER: Chapter = Chapter {
@@ -86,6 +89,15 @@ pub const CHAPTER: Chapter = Chapter {
             timed: false,
             seconds: 6,
             measure: short_streams,
+        },
+        Figure {
+            name: "detection-grid",
+            title: "All rows in the same memory",
+            says: "The sum of both errors in percent, with the parameters that our formulas choose for each window; where there is no \
+                   number, the structure cannot. `cargo lab figures grid` holds each beside its law and the planner's choice beside the best.",
+            timed: false,
+            seconds: 40,
+            measure: grid,
         },
     ],
 };
@@ -272,4 +284,29 @@ fn short_streams(effort: Effort) -> Result<Drawn> {
     panel.series.retain(|series| !is_formula(series.role));
     panel.put(Role::Formula, 7, "the law", law);
     Ok(vec![panel].into())
+}
+
+fn grid(effort: Effort) -> Result<Drawn> {
+    let windows = WINDOWS.map(|window| format!("w = {window}"));
+    let mut sheet = Sheet::new(&["structure"]);
+    sheet.headings.extend(windows);
+    for row in CATALOG.iter() {
+        let mut cells = vec![format!("`{}`", row.name)];
+        for window in WINDOWS {
+            let Some(point) = of_row(row.name, window) else {
+                cells.push(String::new());
+                continue;
+            };
+            let law = point.blueprint.expected_mistakes(Some(ALPHABET));
+            // Scans are slow, and exact enough to be judged by less.
+            let slow = point.blueprint.lines_touched() > 64.0;
+            let length = effort.pick(300_000, 10_000_000) / if slow { 10 } else { 1 };
+            let found = of_point(point, law, Uniform { alphabet: ALPHABET, length, seed: SEED })?;
+            cells.push(format!("{:.2}", 100.0 * found.judged.rates().total()));
+        }
+        if cells.iter().skip(1).any(|cell| !cell.is_empty()) {
+            sheet.row(cells);
+        }
+    }
+    Ok(Drawn { sheets: vec![sheet], ..Drawn::default() })
 }
