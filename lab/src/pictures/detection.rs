@@ -300,7 +300,7 @@ fn grid(effort: Effort) -> Result<Drawn> {
             let law = point.blueprint.expected_mistakes(Some(ALPHABET));
             // Scans are slow, and exact enough to be judged by less.
             let slow = point.blueprint.lines_touched() > 64.0;
-            let length = effort.pick(300_000, 10_000_000) / if slow { 10 } else { 1 };
+            let length = effort.pick(300_000, 3_000_000) / if slow { 10 } else { 1 };
             let found = of_point(point, law, Uniform { alphabet: ALPHABET, length, seed: SEED })?;
             cells.push(format!("{:.2}", 100.0 * found.judged.rates().total()));
         }
