@@ -34,8 +34,8 @@ pub const CHAPTER: Chapter = Chapter {
         Figure {
             name: "slices-3",
             title: "Figure 3: bits per element, at every insertion",
-            says: "Both settle between the 10 and 13 bits of the paper (dashed). Naor and Yogev's bound for a window of known \
-                   length lies far below.",
+            says: "Both settle at the upper of the paper's 10 and 13 bits (dashed), which are rounded down. Naor and Yogev's bound for a \
+                   window of known length lies far below.",
             timed: false,
             seconds: 3,
             measure: bits,
@@ -53,7 +53,7 @@ pub const CHAPTER: Chapter = Chapter {
         Figure {
             name: "slices-table-2",
             title: "Table 2: bits per element for every error",
-            says: "Every pair of the authors, measured in the last tenth of the stream, lies in the paper's range (dashed), \
+            says: "No pair of the authors, measured in the last tenth of the stream, takes more than the paper says (dashed), \
                    whose numbers are rounded down. What our planner chooses for the same structure takes less, \
                    because it sets several bits in one word instead of one bit in a slice.",
             timed: false,
