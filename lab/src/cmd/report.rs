@@ -67,7 +67,7 @@ pub fn report(options: &Options, out: &mut impl Write) -> Result<bool> {
     let mut progress = Progress::resume(&scratch, effort);
     let bar = bar(wanted.iter().map(|figure| figure.seconds).sum());
     let mut all_hold = true;
-    for figure in wanted {
+    for &figure in &wanted {
         bar.set_message(figure.name);
         let found = if progress.has(figure.name) {
             Kept::read(&places.report, figure.name)?
@@ -86,7 +86,7 @@ pub fn report(options: &Options, out: &mut impl Write) -> Result<bool> {
         bar.inc(figure.seconds);
     }
     bar.finish_and_clear();
-    Progress::clear(&scratch);
+    progress.ended(&wanted, &scratch)?;
     places.write_page()?;
     writeln!(out, "{}", places.page.display())?;
     Ok(all_hold)

@@ -156,7 +156,13 @@ impl Progress {
         Ok(fs::write(folder.join(PROGRESS), serde_json::to_string(self)?)?)
     }
 
-    /// All is: the next run begins anew.
+    /// All of these are: who asks for them again has them measured again.
+    pub fn ended(&mut self, figures: &[&Figure], folder: &Path) -> Result<()> {
+        self.done.retain(|done| !figures.iter().any(|figure| figure.name == done));
+        Ok(fs::write(folder.join(PROGRESS), serde_json::to_string(self)?)?)
+    }
+
+    /// The next run begins anew.
     pub fn clear(folder: &Path) {
         let _ = fs::remove_file(folder.join(PROGRESS));
     }

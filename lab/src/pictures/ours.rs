@@ -60,8 +60,8 @@ pub const CHAPTER: Chapter = Chapter {
         Figure {
             name: "ours-front",
             title: "Bits against time",
-            says: "Every row of the catalog and every rival for a window (left) and for a set (right), at 1%: what lies left and below is better. \
-                   Nothing can be below the red line.",
+            says: "Every row of the catalog and every rival for a window (above) and for a set (below), at 1%: what lies left and below is better. \
+                   Rivals are orange, structures of papers blue. Nothing can be below the red line.",
             timed: true,
             seconds: 40,
             measure: speed::front,

@@ -33,8 +33,8 @@ pub const CHAPTER: Chapter = Chapter {
         Figure {
             name: "window-kept",
             title: "What is promised and what comes",
-            says: "False positives at the worst moment of a life, over what is promised. Nobody's are above one (dashed) but for the luck of \
-                   counting, which the bars show; `sliding` promises less than is asked where the next shorter fingerprint would break it.",
+            says: "False positives at the worst moment of a life, over what was asked for. Nobody's are above one (dashed) but for the luck of \
+                   counting, which the bars show; `sliding` errs less where the next shorter fingerprint would err too often.",
             timed: false,
             seconds: 20,
             measure: kept,
