@@ -44,7 +44,8 @@ async function everywhere(address, name, ready) {
     const page = await open(address, options);
     await ready(page);
     await page.evaluate(axe);
-    const { violations } = await page.evaluate(() => axe.run());
+    // It would load style sheets a second time, which a page from a disk may not.
+    const { violations } = await page.evaluate(() => axe.run({ preload: false }));
     const serious = violations.filter(({ impact }) => ["serious", "critical"].includes(impact));
     assert.deepEqual(serious.map(({ id, nodes }) => `${name}, ${light}: ${id}: ${nodes[0].html}`), []);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
