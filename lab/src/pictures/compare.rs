@@ -4,7 +4,7 @@ use super::figure::Drawn;
 use super::picture::{Panel, Point, Role, Series};
 
 /// Times of a busy machine, or of another day, differ by less than this factor.
-const TIMES: f64 = 3.0;
+const TIMES: f64 = 5.0;
 
 /// How far values may differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

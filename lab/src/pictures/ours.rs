@@ -43,8 +43,8 @@ pub const CHAPTER: Chapter = Chapter {
         Figure {
             name: "ours-tails",
             title: "How many insertions are slow",
-            says: "The share of insertions that take longer than so much; each counts with its least time over several lives, so that interruptions vanish. A \
-                   table that doubles, and a filter that is cleared at once, wait at the right.",
+            says: "The time that one insertion in so many exceeds; each counts with its least time over several lives, so that interruptions vanish. A \
+                   table that doubles, and a filter that is cleared at once, climb at the right.",
             timed: true,
             seconds: 15,
             measure: speed::tails,

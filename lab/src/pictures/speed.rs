@@ -46,7 +46,7 @@ fn row(name: &str) -> Result<Contender> {
     Ok(Contender::Row(CATALOG.row_named(name)?))
 }
 
-/// The share of insertions above each time.
+/// The time that only one insertion in so many exceeds.
 pub fn tails(effort: Effort) -> Result<Drawn> {
     let items = effort.pick(100_000, 1_000_000);
     let clock = Monotonic::start();
@@ -69,8 +69,9 @@ pub fn tails(effort: Effort) -> Result<Drawn> {
         ("a window, full", window(items)?, windows, 2 * items),
         ("a set that grows from nothing", set(items)?, sets, 0),
     ] {
-        let y = Axis::log("share of insertions that take longer", Unit::Share);
-        let mut panel = Panel::new(Axis::log("time of an insertion", Unit::Nanos), y).titled(title);
+        let x = Axis::log("one insertion in so many takes longer", Unit::Count);
+        let y = Axis::log("time of an insertion", Unit::Nanos);
+        let mut panel = Panel::new(x, y).titled(title);
         for (hue, contender) in contenders.into_iter().enumerate() {
             let fresh = || contender.fresh(&goal, SEED);
             let stream = || (DISTINCT.open)(&goal, SEED);
@@ -83,8 +84,7 @@ pub fn tails(effort: Effort) -> Result<Drawn> {
             for part in parts.take_while(|&part| part <= items as f64) {
                 let slower = (items as f64 / part).round().max(1.0) as usize;
                 let nanos = f64::from(times[times.len() - slower]);
-                let share = slower as f64 / items as f64;
-                points.push(Point { low: share, high: share, ..Point::exact(nanos, share) });
+                points.push(Point::about(items as f64 / slower as f64, nanos, 0.3));
             }
         }
         panels.push(panel);
