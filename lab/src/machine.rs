@@ -63,6 +63,21 @@ fn caches() -> String {
     if sizes.is_empty() { "unknown".to_owned() } else { sizes.join(", ") }
 }
 
+/// The same in bytes, from the nearest.
+pub fn cache_bytes() -> Vec<u64> {
+    let size = |text: &str| {
+        let text = text.trim();
+        let (number, unit) = text.split_at(text.find(|letter: char| !letter.is_ascii_digit())?);
+        let unit = match unit {
+            "K" => 1 << 10,
+            "M" => 1 << 20,
+            _ => return None,
+        };
+        Some(number.parse::<u64>().ok()? * unit)
+    };
+    caches().split(',').filter_map(size).collect()
+}
+
 /// What a command prints when run in the lab's directory; `None` if it fails.
 fn output(program: &str, arguments: &[&str]) -> Option<String> {
     let directory = env!("CARGO_MANIFEST_DIR");

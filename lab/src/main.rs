@@ -11,6 +11,7 @@ mod contender;
 mod counting;
 mod course;
 mod door;
+mod duplicates;
 mod expectation;
 mod experiment;
 mod experiments;
@@ -18,9 +19,12 @@ mod experiments;
 mod fakes;
 mod growing;
 mod heap;
+mod limited;
 mod machine;
+mod pictures;
 mod race;
 mod record;
+mod records;
 mod report;
 mod rivals;
 mod slice_by_slice;
@@ -52,6 +56,8 @@ enum Command {
     List,
     /// Measure one experiment
     Run(cmd::run::Options),
+    /// Measure and draw the figures of the papers and ours, or check those that are kept
+    Report(cmd::report::Options),
     /// Check the answers of all contenders at a small size, without timing anything
     Verify,
     /// Compare every answer of a very long stream with the exact truth
@@ -83,6 +89,7 @@ fn main() -> Result<ExitCode> {
     let result = match Arguments::parse().command {
         Command::List => cmd::list::list(&mut out).map(|()| true),
         Command::Run(options) => cmd::run::run(&options, &mut out),
+        Command::Report(options) => cmd::report::report(&options, &mut out),
         Command::Verify => cmd::verify::verify(&mut out),
         Command::Soak(options) => cmd::soak::soak(&options, &mut out),
         Command::Figures(options) => cmd::figures::figures(&options, &mut out),

@@ -66,10 +66,15 @@ pub fn hashing(seed: u64) -> Hashing {
 /// Feeds the stream to a filter and judges its answers over a window; over everything for
 /// `u64::MAX`.
 pub fn judge(filter: &mut dyn Filter, window: u64, stream: Uniform) -> Judged {
+    let settled = if window == u64::MAX { 0 } else { (stream.length / 4).min(2 * stream.alphabet) };
+    judge_after(filter, window, stream, settled)
+}
+
+/// The same, judging only what comes after so many keys.
+pub fn judge_after(filter: &mut dyn Filter, window: u64, stream: Uniform, settled: u64) -> Judged {
     let mut random = SplitMix64::new(stream.seed);
     // Positions from 1 on; 0 is never. They fit: streams are shorter than 2^32.
     let mut last = vec![0u32; stream.alphabet as usize];
-    let settled = if window == u64::MAX { 0 } else { (stream.length / 4).min(2 * stream.alphabet) };
     let mut judged = Judged::default();
     for step in 1..=stream.length {
         let key = random.below(stream.alphabet);

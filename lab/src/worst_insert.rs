@@ -42,6 +42,18 @@ pub fn worst_insert(
     passes: usize,
     clock: &impl Clock,
 ) -> Result<u64> {
+    let least = insert_times(fresh, stream, stretch, passes, clock)?;
+    Ok(least.into_iter().max().unwrap_or(0).into())
+}
+
+/// For every position, the least time over passes, in nanoseconds.
+pub fn insert_times(
+    fresh: &dyn Fn() -> Result<Box<dyn Subject>>,
+    stream: &dyn Fn() -> TimedKeys,
+    stretch: Stretch,
+    passes: usize,
+    clock: &impl Clock,
+) -> Result<Vec<u32>> {
     let mut least = vec![u32::MAX; stretch.timed as usize];
     for _ in 0..stretch.passes(passes) {
         let mut subject = fresh()?;
@@ -56,7 +68,7 @@ pub fn worst_insert(
             *least = (*least).min(u32::try_from(nanos).unwrap_or(u32::MAX));
         }
     }
-    Ok(least.into_iter().max().unwrap_or(0).into())
+    Ok(least)
 }
 
 #[cfg(test)]

@@ -42,6 +42,16 @@ fn a_reader_that_leaves_early_is_no_error() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
 
+/// Two figures that take no time, measured again, are those that are kept.
+#[test]
+fn kept_pictures_regenerate_within_their_spread() {
+    let output =
+        lab(&["report", "--quick", "--again", "--only", "slices-1", "--only", "window-slack"]);
+    let printed = text(&output);
+    assert!(output.status.success(), "{printed}");
+    assert_eq!(printed.matches("as it is kept, within its spread").count(), 2, "{printed}");
+}
+
 /// The heap is judged here too: in a process of its own nobody else allocates.
 #[test]
 fn accuracy_is_measured_judged_and_recorded() {

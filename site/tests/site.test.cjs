@@ -1,36 +1,16 @@
 // The site in a real browser, from files, as somebody opens it who was sent a folder.
 "use strict";
 
-const { test, before, after } = require("node:test");
+const { test } = require("node:test");
 const assert = require("node:assert/strict");
 const { execFileSync } = require("node:child_process");
-const { readFileSync, mkdirSync } = require("node:fs");
 const { join } = require("node:path");
 const { pathToFileURL } = require("node:url");
-const { chromium } = require("playwright-core");
+const { open, close, everywhere } = require("./browser.cjs");
 
-const { SITE, LATELY, CHROMIUM } = process.env;
+const { SITE, LATELY } = process.env;
 const PAGE = pathToFileURL(join(SITE, "index.html")).href;
-const QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-sync"];
 
-let browser;
-before(async () => { browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET }); });
-after(() => browser?.close());
-
-// A page without a network, whose every complaint is a fault.
-async function open(address, options = {}) {
-  const page = await browser.newPage({ viewport: { width: 1200, height: 900 }, offline: true, ...options });
-  page.faults = [];
-  page.on("console", (message) => { if (["error", "warning"].includes(message.type())) page.faults.push(message.text()); });
-  page.on("pageerror", (error) => page.faults.push(error.message));
-  page.on("request", (request) => { if (/^https?:/.test(request.url())) page.faults.push(`asks for ${request.url()}`); });
-  await page.goto(address);
-  return page;
-}
-async function close(page) {
-  assert.deepEqual(page.faults, []);
-  await page.close();
-}
 const reached = (page, what, text) =>
   page.waitForFunction(([what, text]) => (text ? document.documentElement.dataset[what] === text : document.documentElement.dataset[what]), [what, text], { timeout: 120_000 });
 const address = (asked) => `${PAGE}#${new URLSearchParams(asked)}`;
@@ -259,23 +239,7 @@ test("every structure works in the page, and mistakes happen", async () => {
 });
 
 test("no serious fault of accessibility, in light, dark and on a phone", async () => {
-  const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-  const pictures = join(SITE, "..", "site-pictures");
-  mkdirSync(pictures, { recursive: true });
-  for (const [name, options] of [
-    ["light", { colorScheme: "light" }],
-    ["dark", { colorScheme: "dark" }],
-    ["phone", { colorScheme: "light", viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }],
-  ]) {
-    const page = await open(PAGE, options);
+  await everywhere(PAGE, "page", async (page) => {
     for (const part of ["pictured", "day", "work"]) await reached(page, part);
-    await page.evaluate(axe);
-    const { violations } = await page.evaluate(() => axe.run());
-    const serious = violations.filter(({ impact }) => ["serious", "critical"].includes(impact));
-    assert.deepEqual(serious.map(({ id, nodes }) => `${name}: ${id}: ${nodes[0].html}`), []);
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    assert.ok(wide <= 0, `${name}: ${wide} pixels too wide`);
-    await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
-    await close(page);
-  }
+  });
 });

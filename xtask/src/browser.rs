@@ -20,7 +20,8 @@ pub fn test() -> Result<()> {
     let chromium = program("chromium").context("chromium must be installed")?;
     // Node looks for modules beside a file, and the tests are elsewhere.
     let mut tests = Command::new("node");
-    tests.args(["--test", "--test-concurrency=1"]).arg(Path::new("site/tests/site.test.cjs"));
+    tests.args(["--test", "--test-concurrency=1"]);
+    tests.args(["site.test.cjs", "book.test.cjs"].map(|file| Path::new("site/tests").join(file)));
     tests.env("NODE_PATH", modules).env("CHROMIUM", chromium);
     tests.env("SITE", site::folder()).env("LATELY", target().join("debug/lately"));
     succeed(&mut tests)

@@ -1,5 +1,6 @@
 //! The chores of the workspace, so that nobody has to remember their commands.
 
+mod book;
 mod browser;
 mod clicks;
 mod engines;
@@ -49,8 +50,9 @@ Usage: cargo xtask CHORE
                 (`instructions` counts those in place of time, and needs valgrind)
   spark         the tests of that package on Spark, which needs Java; `full` with a million events, ten
                 kills, and state and time beside Spark's own, which takes a quarter of an hour
-  site          the planner's page, one file that needs no server (needs the target
-                wasm32-unknown-unknown of rustup, which it installs like nodejs and npm)
+  site          the planner's page, the report and the documents as a book, in one folder that needs no
+                server; fails if a link leads nowhere (needs the target wasm32-unknown-unknown of
+                rustup, which it installs like nodejs and npm)
   browser       the same, driven by Chromium, which it installs
   redis         a server with the module, and redis-cli on it until that is left (`valkey` likewise)
   limit-race    LATELY.LIMIT beside sorted sets and counters in the same server; measures likewise

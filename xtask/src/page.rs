@@ -55,7 +55,7 @@ pub fn write(folder: &Path, links: &str) -> Result<()> {
     }
     let glue = fs::read_to_string(made.join("planner.js"))?;
     let page = read("index.html")?
-        .replace("/*STYLE*/", &read("style.css")?)
+        .replace("/*STYLE*/", &(fs::read_to_string("site/palette.css")? + &read("style.css")?))
         .replace("<!--BOOK-->", links)
         .replace("/*MODULE*/", &STANDARD.encode(packed(&fs::read(planner)?)?))
         .replace("/*WORKER*/", &harmless(&(glue + &read("worker.js")?)))

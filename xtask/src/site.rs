@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use crate::page;
 use crate::venv::target;
+use crate::{book, page};
 
 /// Where it is built.
 pub fn folder() -> PathBuf {
@@ -19,7 +19,9 @@ pub fn build() -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }
-    page::write(&folder, "")?;
+    // The book first: a broken link is told before minutes of compiling.
+    book::write(&folder)?;
+    page::write(&folder, book::LINKS)?;
     println!("open {}", folder.join("index.html").display());
     Ok(())
 }

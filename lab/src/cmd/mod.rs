@@ -8,6 +8,7 @@ pub mod instructions;
 pub mod list;
 pub mod moment;
 pub mod pipe;
+pub mod report;
 pub mod run;
 pub mod soak;
 pub mod span;

@@ -34,7 +34,7 @@ pub struct Options {
 const GENERATION: u64 = 10_000;
 
 /// Slices per key, and per class, of slices filled to one half.
-const HALF_FULL: [(u32, u32); 12] = [
+pub const HALF_FULL: [(u32, u32); 12] = [
     (4, 2),
     (5, 3),
     (6, 3),
@@ -68,7 +68,7 @@ pub fn moment(options: &Options, out: &mut impl Write) -> Result<bool> {
     let mut all_kept = true;
     let mut measure = |asked: Option<f64>, shape: &AgePartitionedParameters| {
         let computed = shape.false_positive_rate();
-        let tally = ask(options, shape);
+        let tally = ask(options.hits, shape);
         let [low, high] = [lower_confidence, upper_confidence]
             .map(|bound| bound(tally.hits, tally.trials, 0.0005) / computed);
         let kept = low <= 1.02 && high >= 0.98 && asked.is_none_or(|asked| computed <= asked);
@@ -93,14 +93,7 @@ pub fn moment(options: &Options, out: &mut impl Write) -> Result<bool> {
         }
     }
     for (slices_per_key, slices_per_class) in HALF_FULL {
-        let bits = f64::from(slices_per_key) * GENERATION as f64 / std::f64::consts::LN_2;
-        let shape = AgePartitionedParameters {
-            generation: GENERATION,
-            slices_per_key,
-            slices_per_class,
-            block: BlockShape { words: 1, bits: 1 },
-            blocks: (bits / 64.0).round() as u64,
-        };
+        let shape = half_full(slices_per_key, slices_per_class);
         if shape.false_positive_rate() >= options.least {
             measure(None, &shape);
         }
@@ -109,11 +102,23 @@ pub fn moment(options: &Options, out: &mut impl Write) -> Result<bool> {
     Ok(all_kept)
 }
 
+/// Slices as the paper has them.
+pub fn half_full(slices_per_key: u32, slices_per_class: u32) -> AgePartitionedParameters {
+    let bits = f64::from(slices_per_key) * GENERATION as f64 / std::f64::consts::LN_2;
+    AgePartitionedParameters {
+        generation: GENERATION,
+        slices_per_key,
+        slices_per_class,
+        block: BlockShape { words: 1, bits: 1 },
+        blocks: (bits / 64.0).round() as u64,
+    }
+}
+
 /// Asks filters of different seeds about absent keys, as often as the hits should take.
-fn ask(options: &Options, shape: &AgePartitionedParameters) -> Tally {
+pub fn ask(hits: u64, shape: &AgePartitionedParameters) -> Tally {
     /// Filters that share the questions.
     const FILTERS: u64 = 8;
-    let questions = (options.hits as f64 / shape.false_positive_rate()) as u64 / FILTERS;
+    let questions = (hits as f64 / shape.false_positive_rate()) as u64 / FILTERS;
     let mut tally = Tally::default();
     for seed in 0..FILTERS {
         let hashing = Hashing::Fast(Seed(seed));

@@ -18,10 +18,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use lately::plan::Goal;
-use lately::raw::{Filter, Membership, Structure};
-use lately::{ErrorRate, Hashing, Seed, Span, Time, Window};
-use lately_papers::{TimeLimited, TimeLimitedParameters};
+use lately::raw::{Filter, Structure};
+use lately::{ErrorRate, Window};
+use lately_papers::TimeLimitedParameters;
 
+use crate::limited::{INSERTIONS, MENU, Moment, SPAN, TABLE_2, WITHIN, pair, through};
 use crate::table::Table;
 
 /// What to keep.
@@ -31,24 +32,6 @@ pub struct Options {
     #[arg(long, value_name = "DIRECTORY")]
     csv: Option<PathBuf>,
 }
-
-/// Errors with the pairs (k, l) of slices per key and turns that the authors list for them.
-const MENU: &[(f64, &[(u32, u32)])] = &[
-    (0.1, &[(4, 3), (5, 7), (6, 14), (7, 28), (8, 56)]),
-    (0.01, &[(7, 5), (8, 8), (9, 14), (10, 25), (11, 46), (12, 88)]),
-    (0.001, &[(10, 7), (11, 9), (12, 14), (13, 23), (14, 40), (15, 74)]),
-    (1e-4, &[(14, 11), (15, 15), (16, 22), (17, 36), (18, 63), (19, 117)]),
-    (1e-5, &[(17, 13), (18, 16), (19, 22), (20, 33), (21, 54), (22, 95)]),
-];
-
-/// Bits per element of table 2, least and most, rounded down.
-const TABLE_2: [(u32, u32); 5] = [(10, 13), (19, 24), (26, 35), (32, 45), (41, 56)];
-
-const SPAN: Span = Span::from_millis(300_000);
-const BETWEEN_MILLIS: u64 = 100;
-const INSERTIONS: u64 = 10_000;
-/// Keys within the span once it is full.
-const WITHIN: u64 = SPAN.millis() / BETWEEN_MILLIS;
 
 /// Runs them all; says whether no pair takes more than table 2 says, every filter returned to k + l
 /// slices, and the planner's choice takes no more than the best pair.
@@ -78,16 +61,8 @@ pub fn span(options: &Options, out: &mut impl Write) -> Result<bool> {
             let choice = TimeLimitedParameters::propose(&goal).map_err(|unfit| anyhow!(unfit.0))?;
             chosen.push((who, choice));
         }
-        let pair = |&(slices_per_key, turns): &(u32, u32)| TimeLimitedParameters {
-            span: SPAN,
-            slices_per_key,
-            turns,
-            bits_per_slice: 1,
-            slice_chance: 0.5,
-            expected: WITHIN,
-        };
         let (mut best_pair, mut best_choice) = (f64::INFINITY, f64::INFINITY);
-        for (who, parameters) in pairs.iter().map(|p| (PAIR, pair(p))).chain(chosen) {
+        for (who, parameters) in pairs.iter().map(|&p| (PAIR, pair(p))).chain(chosen) {
             // Of both filters the one that takes more.
             let mut taken: f64 = 0.0;
             for first in [1_000, 10_000] {
@@ -142,8 +117,6 @@ struct Run {
 impl Run {
     fn of(parameters: TimeLimitedParameters, options: &Options) -> Result<Self> {
         let mut csv = options.csv.as_deref().map(|path| csv(path, &parameters)).transpose()?;
-        let mut filter = TimeLimited::new(parameters);
-        let hashing = Hashing::Fast(Seed(1));
         let mut run = Run {
             parameters,
             slices: 0,
@@ -155,27 +128,25 @@ impl Run {
             error: 0.0,
             most_error: 0.0,
         };
-        for i in 0..INSERTIONS {
-            let now = Time::from_millis(1_700_000_000_000 + BETWEEN_MILLIS * i);
-            filter.insert_hash(hashing.hash(&i.to_le_bytes()), now);
-            let within = (i + 1).min(WITHIN);
-            let bits = filter.slice_bits() as f64 / within as f64;
+        let mut kept = Ok(());
+        through(parameters, |filter, moment| {
+            let Moment { before, slices, slice_0, bits, heap } = moment;
             let error = filter.false_positive_rate();
-            run.slices = filter.slices();
-            run.most_slices = run.most_slices.max(run.slices);
-            run.slice_0 = filter.newest_slice_bits();
-            run.heap = filter.heap_bytes() as f64 * 8.0 / within as f64;
+            (run.slices, run.slice_0, run.heap) = (slices, slice_0, heap);
+            run.most_slices = run.most_slices.max(slices);
             run.most_error = run.most_error.max(error);
-            if i >= INSERTIONS / 10 * 9 {
+            if before >= INSERTIONS / 10 * 9 {
                 run.least = run.least.min(bits);
                 run.most = run.most.max(bits);
                 run.error = run.error.max(error);
             }
-            if let Some(csv) = &mut csv {
-                let (slices, slice_0, heap) = (run.slices, run.slice_0, run.heap);
-                writeln!(csv, "{i},{slices},{slice_0},{bits:.3},{heap:.3},{error:.4e}")?;
+            if let Some(csv) = &mut csv
+                && kept.is_ok()
+            {
+                kept = writeln!(csv, "{before},{slices},{slice_0},{bits:.3},{heap:.3},{error:.4e}");
             }
-        }
+        });
+        kept?;
         Ok(run)
     }
 

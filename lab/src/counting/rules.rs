@@ -30,14 +30,21 @@ pub struct Options {
 
 /// One line of a figure.
 #[derive(Debug, Clone, Copy)]
-struct Setting {
-    keys: u64,
-    frequency: u64,
-    skew: f64,
-    hashes: u32,
+pub struct Setting {
+    /// Different keys.
+    pub keys: u64,
+    /// Sightings of each, on average.
+    pub frequency: u64,
+    /// Of Zipf's law.
+    pub skew: f64,
+    /// Counters of a key.
+    pub hashes: u32,
     /// `n k / m`.
-    load: f64,
+    pub load: f64,
 }
+
+/// The one that the others vary.
+pub const BASE: Setting = Setting { keys: 1_000, frequency: 100, skew: 0.5, hashes: 5, load: 0.7 };
 
 impl Setting {
     fn width(&self) -> u64 {
@@ -54,7 +61,7 @@ impl Setting {
 }
 
 fn settings(options: &Options) -> Vec<Setting> {
-    let base = Setting { keys: 1_000, frequency: 100, skew: 0.5, hashes: 5, load: 0.7 };
+    let base = BASE;
     let mut settings = Vec::new();
     for load in [0.5, 0.6, 0.7, 0.8, 0.9, 1.0] {
         settings.push(Setting { load, ..base });
@@ -133,16 +140,20 @@ pub fn rules(options: &Options, out: &mut impl Write) -> Result<bool> {
     Ok(all_hold)
 }
 
-struct Measured {
+/// What the rules did in one setting.
+pub struct Measured {
     /// The Bloom error for as many keys as occurred, averaged over lives.
-    bloom: f64,
+    pub bloom: f64,
     /// Minimum selection, minimal increase, recurring minimum, with a marker.
-    errors: [Errors; 4],
+    pub errors: [Errors; 4],
+    /// The root of the mean square of errors, life by life, in the same order.
+    pub lives: [Vec<f64>; 4],
     /// Keys for which minimal increase answers more than minimum selection.
     worse_than_selection: u64,
 }
 
-fn measure(setting: &Setting, lives: u64) -> Measured {
+/// Counts the errors of all rules in one setting.
+pub fn measure(setting: &Setting, lives: u64) -> Measured {
     let width = setting.width();
     let part = |share: f64| ((width as f64 * share) as u64).max(1);
     let rows = |width| Rows { width, hashes: setting.hashes };
@@ -152,7 +163,12 @@ fn measure(setting: &Setting, lives: u64) -> Measured {
         (rows(part(2.0 / 3.0)), Rule::RecurringMinimum { second_width: part(1.0 / 3.0) }),
         (rows(part(1.0 / 1.625)), Rule::MarkedRecurringMinimum { second_width: part(0.5 / 1.625) }),
     ];
-    let mut measured = Measured { bloom: 0.0, errors: Default::default(), worse_than_selection: 0 };
+    let mut measured = Measured {
+        bloom: 0.0,
+        errors: Default::default(),
+        lives: Default::default(),
+        worse_than_selection: 0,
+    };
     for seed in 0..lives {
         let mut filters = shapes.map(|(rows, rule)| plain(setting.keys, rows, rule));
         let mut truth = Counts::new();
@@ -164,8 +180,10 @@ fn measure(setting: &Setting, lives: u64) -> Measured {
         }
         let others = truth.distinct() - 1;
         measured.bloom += rows(width).collision_rate(others) / lives as f64;
-        for (errors, filter) in measured.errors.iter_mut().zip(&filters) {
-            errors.add(Errors::of(&truth, |key| filter.count(hash(seed, key))));
+        for (at, filter) in filters.iter().enumerate() {
+            let errors = Errors::of(&truth, |key| filter.count(hash(seed, key)));
+            measured.lives[at].push(errors.root_mean_square());
+            measured.errors[at].add(errors);
         }
         let worse = |key| filters[1].count(hash(seed, key)) > filters[0].count(hash(seed, key));
         measured.worse_than_selection += truth.iter().filter(|&(key, _)| worse(key)).count() as u64;
@@ -193,16 +211,58 @@ pub fn recurring(options: &Options, out: &mut impl Write) -> Result<bool> {
         "too little",
     ];
     let mut table = Table::new(&headings);
-    for load in [1.0, 0.83, 0.7, 0.625, 0.5] {
-        let setting = Setting { keys: 1_000, frequency: 100, skew: 0.5, hashes: 5, load };
-        let row = one_recurring(&setting, setting.lives(options));
-        table.row(row);
+    for load in LOADS {
+        let setting = Setting { load, ..BASE };
+        table.row(one_recurring(&setting, setting.lives(options)).cells(&setting));
     }
     write!(out, "{table}")?;
     Ok(true)
 }
 
-fn one_recurring(setting: &Setting, lives: u64) -> Vec<String> {
+/// The loads of table 1.
+pub const LOADS: [f64; 5] = [1.0, 0.83, 0.7, 0.625, 0.5];
+
+/// One line of table 1.
+pub struct Recurring {
+    /// The Bloom error of the first filter.
+    pub bloom: f64,
+    /// The share of keys whose minimum recurs, and of them those that are wrong all the same.
+    pub recurs: f64,
+    /// Of those, the share with a wrong count.
+    pub wrong: f64,
+    /// Load and Bloom error of the second filter.
+    second: (f64, f64),
+    /// What the paper expects of all that.
+    pub formula: f64,
+    /// Recurring minimum, with a marker, and minimum selection in the same memory.
+    pub errors: [Errors; 3],
+}
+
+impl Recurring {
+    fn cells(&self, setting: &Setting) -> Vec<String> {
+        let Self { bloom, recurs, wrong, second: (load_2, bloom_2), formula, errors } = self;
+        let measured = errors[0].ratio();
+        let below = |errors: Errors| errors.below as f64 / errors.keys as f64;
+        vec![
+            setting.load.to_string(),
+            format!("{bloom:.5}"),
+            format!("{recurs:.3}"),
+            format!("{wrong:.5}"),
+            format!("{load_2:.3}"),
+            format!("{bloom_2:.5}"),
+            format!("{formula:.5}"),
+            format!("{measured:.5}"),
+            format!("{:.5}", errors[1].ratio()),
+            format!("{:.1}", bloom / formula),
+            format!("{:.1}", bloom / measured),
+            format!("{:.5}", errors[2].ratio()),
+            format!("{:.5} {:.5}", below(errors[0]), below(errors[1])),
+        ]
+    }
+}
+
+/// Measures it.
+pub fn one_recurring(setting: &Setting, lives: u64) -> Recurring {
     let hashes = setting.hashes;
     let first = Rows { width: setting.width(), hashes };
     let second_width = first.width / 2;
@@ -236,23 +296,8 @@ fn one_recurring(setting: &Setting, lives: u64) -> Vec<String> {
     let moved = (setting.keys as f64 * (1.0 - recurring)).round() as u64;
     let bloom_2 = Rows { width: second_width, hashes }.collision_rate(moved);
     let formula = recurring * wrong + (1.0 - recurring) * bloom_2;
-    let measured = errors[0].ratio();
-    let below = |errors: Errors| errors.below as f64 / errors.keys as f64;
-    vec![
-        setting.load.to_string(),
-        format!("{bloom:.5}"),
-        format!("{recurring:.3}"),
-        format!("{wrong:.5}"),
-        format!("{:.3}", moved as f64 / second_width as f64),
-        format!("{bloom_2:.5}"),
-        format!("{formula:.5}"),
-        format!("{measured:.5}"),
-        format!("{:.5}", errors[1].ratio()),
-        format!("{:.1}", bloom / formula),
-        format!("{:.1}", bloom / measured),
-        format!("{:.5}", errors[2].ratio()),
-        format!("{:.5} {:.5}", below(errors[0]), below(errors[1])),
-    ]
+    let second = (moved as f64 / second_width as f64, bloom_2);
+    Recurring { bloom, recurs: recurring, wrong, second, formula, errors }
 }
 
 fn first_answer(filter: &Plain, rows: Rows, hash: u64) -> (u64, bool) {

@@ -104,6 +104,25 @@ pub fn sizes(out: &mut impl Write) -> Result<bool> {
     Ok(all_hold)
 }
 
+/// Bits per counter of every storage after a stream of this mean frequency, the sum of the lengths of all
+/// counters first.
+pub fn bits_per_counter(keys: u64, frequency: u64, skew: f64) -> [(&'static str, f64); 6] {
+    let strings: StringArray = fill(keys, frequency, skew);
+    let m = strings.len() as f64;
+    let values = || (0..strings.len()).map(|index| strings.get(index));
+    let lengths = values().map(|value| f64::from(64 - value.leading_zeros())).sum::<f64>() / m;
+    let elias = values().map(|value| f64::from(Code::ELIAS.bits(value))).sum::<f64>() / m;
+    let bits = |bytes: u64| bytes as f64 * 8.0 / m;
+    [
+        ("sum of lengths", lengths),
+        ("string array", bits(strings.heap_bytes())),
+        ("serial", bits(fill::<Serial>(keys, frequency, skew).heap_bytes())),
+        ("pools", bits(fill::<Pools>(keys, frequency, skew).heap_bytes())),
+        ("bytes", bits(fill::<Bytes>(keys, frequency, skew).heap_bytes())),
+        ("snapshot, Elias", elias),
+    ]
+}
+
 /// Chunks that a string array recodes, pushes aside and lays out anew, per addition. Claims: the
 /// work per addition does not grow with the number of additions.
 pub fn growth(out: &mut impl Write) -> Result<bool> {

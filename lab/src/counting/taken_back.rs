@@ -43,15 +43,9 @@ pub fn taken_back(out: &mut impl Write) -> Result<bool> {
     ];
     let mut table = Table::new(&headings);
     let mut all_hold = true;
-    let ways: [(&str, Way); 2] = [("removals", removals), ("window", window)];
-    for (name, way) in ways {
-        for skew in [0.0, 0.5, 1.0, 1.5, 2.0] {
-            let mut errors: [Errors; 4] = Default::default();
-            for seed in 0..LIVES {
-                let mut life = Life::new(skew, seed);
-                way(&mut life);
-                life.add_errors(&mut errors);
-            }
+    for (name, way) in [("removals", Way::Removals), ("window", Way::Window)] {
+        for skew in SKEWS {
+            let errors = measure(way, skew, LIVES);
             let [select, increase, ..] = errors;
             all_hold &= select.below == 0 && increase.below > increase.above;
             let mut row = vec![name.to_owned(), skew.to_string()];
@@ -67,8 +61,32 @@ pub fn taken_back(out: &mut impl Write) -> Result<bool> {
     Ok(all_hold)
 }
 
+/// The skews that are looked at.
+pub const SKEWS: [f64; 5] = [0.0, 0.5, 1.0, 1.5, 2.0];
+
 /// How a life goes.
-type Way = fn(&mut Life);
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// Ten phases of insertions, each followed by removing one key in twenty entirely.
+    Removals,
+    /// A window of a fifth of the stream slides over it.
+    Window,
+}
+
+/// Errors of minimum selection, of minimal increase that is forced to take back, and of recurring minimum
+/// without and with a marker.
+pub fn measure(way: Way, skew: f64, lives: u64) -> [Errors; 4] {
+    let mut errors: [Errors; 4] = Default::default();
+    for seed in 0..lives {
+        let mut life = Life::new(skew, seed);
+        match way {
+            Way::Removals => removals(&mut life),
+            Way::Window => window(&mut life),
+        }
+        life.add_errors(&mut errors);
+    }
+    errors
+}
 
 /// All rules through the same insertions and removals.
 struct Life {
@@ -129,7 +147,6 @@ impl Life {
     }
 }
 
-/// Ten phases of insertions, each followed by removing one key in twenty entirely.
 fn removals(life: &mut Life) {
     let mut random = SplitMix64::new(life.seed);
     for _ in 0..10 {
@@ -146,7 +163,6 @@ fn removals(life: &mut Life) {
     }
 }
 
-/// A window of a fifth of the stream slides over it.
 fn window(life: &mut Life) {
     let mut recent = std::collections::VecDeque::new();
     for _ in 0..SIGHTINGS {

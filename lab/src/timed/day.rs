@@ -27,16 +27,27 @@ const HOUR: u64 = 3_600_000;
 /// A step of the day.
 const MINUTE: u64 = 60_000;
 
-/// Prints the table; claims that the succinct window never takes more than the other one while keys
-/// come, and comes back to little when they do not.
-pub fn day(options: &Options, out: &mut impl Write) -> Result<bool> {
+/// The structures that live through it.
+pub const NAMES: [&str; 2] = ["timed", "time-limited"];
+
+/// How things stand at the end of a minute.
+pub struct Minute {
+    /// Minutes since midnight.
+    pub minute: u64,
+    /// Keys of the last hour.
+    pub live: u64,
+    /// Bytes of each structure.
+    pub bytes: Vec<u64>,
+}
+
+/// Lives through the day, and looks at the ends of some minutes.
+pub fn through(error: ErrorRate, looked_at: impl Fn(u64) -> bool) -> Result<Vec<Minute>> {
     let span = Span::from_millis(HOUR);
-    let names = ["timed", "time-limited"];
     let mut filters =
-        names.iter().map(|name| fresh(name, span, options.error)).collect::<Result<Vec<_>>>()?;
+        NAMES.iter().map(|name| fresh(name, span, error)).collect::<Result<Vec<_>>>()?;
     let mut truth = Truth::of(&*filters[0])?;
-    let mut rows = Vec::new();
-    let (mut key, mut busiest, mut holds) = (0_u64, 0, true);
+    let mut minutes = Vec::new();
+    let mut key = 0_u64;
     for minute in 0..24 * 60 {
         let begin = 10 * HOUR + minute * MINUTE;
         let keys = keys_of(minute);
@@ -54,21 +65,34 @@ pub fn day(options: &Options, out: &mut impl Write) -> Result<bool> {
         for filter in &mut filters {
             filter.expire(millis(now), 64);
         }
-        if minute % 60 == 59 || minute == 12 * 60 {
+        if looked_at(minute) {
             truth.drop_old(now);
-            let live = truth.live(now);
-            busiest = busiest.max(live);
-            let bytes: Vec<u64> = filters.iter().map(|filter| filter.heap_bytes()).collect();
-            holds &= bytes[0] <= bytes[1].max(8_192);
-            rows.push((minute + 1, live, bytes));
+            let bytes = filters.iter().map(|filter| filter.heap_bytes()).collect();
+            minutes.push(Minute { minute: minute + 1, live: truth.live(now), bytes });
         }
     }
-    let bits = 2.0 * (2.0 / options.error.get()).log2() / std::f64::consts::LN_2;
-    let rotating = bits * busiest as f64 / 8.0;
+    Ok(minutes)
+}
+
+/// Bytes of two rotating Bloom filters for so many keys.
+pub fn rotating(error: ErrorRate, busiest: u64) -> f64 {
+    let bits = 2.0 * (2.0 / error.get()).log2() / std::f64::consts::LN_2;
+    bits * busiest as f64 / 8.0
+}
+
+/// Prints the table; claims that the succinct window never takes more than the other one while keys
+/// come, and comes back to little when they do not.
+pub fn day(options: &Options, out: &mut impl Write) -> Result<bool> {
+    let hourly = |minute| minute % 60 == 59 || minute == 12 * 60;
+    let minutes = through(options.error, hourly)?;
+    let busiest = minutes.iter().map(|minute| minute.live).max().unwrap_or(0);
+    let rotating = rotating(options.error, busiest);
     let least = bound::sliding_window(options.error, busiest, None);
     let headings = ["time", "keys of the hour", "timed", "time-limited", "two rotating", "least"];
     let mut table = Table::new(&headings);
-    for (minute, live, bytes) in rows {
+    let mut holds = true;
+    for Minute { minute, live, bytes } in minutes {
+        holds &= bytes[0] <= bytes[1].max(8_192);
         let cells = [bytes[0] as f64, bytes[1] as f64, rotating, least * live as f64 / 8.0];
         let cells = cells.map(|bytes| format!("{:.0} kB", bytes / 1e3));
         let time = format!("{:02}:{:02}", minute / 60, minute % 60);
