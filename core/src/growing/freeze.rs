@@ -36,7 +36,7 @@ impl Growing {
             if segment.is_blind() {
                 continue;
             }
-            let width = self.parameters.width(depth);
+            let width = self.parameters.width_at(hash, depth);
             if self.parameters.removing {
                 copy.drop_leftovers_for(Scalar, width, hash, &mut Uncounted);
             }

@@ -17,10 +17,10 @@ use crate::dictionary::work::Uncounted;
 
 /// Slots that are free at least when a segment was just made: one after every block, and the last,
 /// which is never taken.
-const SPARE: usize = BLOCKS + 1;
+pub(super) const SPARE: usize = BLOCKS + 1;
 
 /// Bins that so many entries need.
-const fn least_bins(entries: usize) -> usize {
+pub(super) const fn least_bins(entries: usize) -> usize {
     (entries + SPARE).div_ceil(SLOTS)
 }
 
@@ -153,12 +153,12 @@ pub(super) struct Half {
     pub(super) used_up: Vec<Address>,
 }
 
-/// The two halves of a segment, whose entries have one bit of remainder less.
+/// The two halves of a segment, whose entries have one bit of remainder less, in fields as wide as each half has.
 pub(super) fn halves<I: Isa>(
     isa: I,
     segment: &Segment<&[u64]>,
     width: usize,
-    child_width: usize,
+    child_widths: [usize; 2],
 ) -> [Half; 2] {
     isa.vectorize(
         #[inline(always)]
@@ -169,12 +169,14 @@ pub(super) fn halves<I: Isa>(
             let entries = segment.count(width);
             let bins = bins_for(entries / 2 + entries / 32);
             let mut halves = [0, 1].map(|side| {
-                half(isa, segment, width, child_width, bins, side * BLOCKS / 2, &mut everywhere)
+                let (child_width, first) = (child_widths[side], side * BLOCKS / 2);
+                half(isa, segment, width, child_width, bins, first, &mut everywhere)
             });
             for parent in everywhere {
                 for bit in [0, 1] {
-                    let (side, place) = child(parent, bit, used_up(child_width));
-                    halves[side].segment.store(isa, child_width, place);
+                    let (side, place) = child(parent, bit, 0);
+                    let field = used_up(child_widths[side]);
+                    halves[side].segment.store(isa, child_widths[side], Address { field, ..place });
                 }
             }
             halves
