@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use core::ops::{Deref, Range};
 
 use super::field::used_up;
+use super::lanes::Lanes;
 use super::segment::{
     Address, BLOCKS, BUCKETS, Block, HEAD, OnMatch, Outcome, SLOTS, Segment, words_of,
 };
@@ -209,11 +210,17 @@ fn half<I: Isa>(
     let mut made = Segment::new(child_width, bins);
     let mut newly_used_up = Vec::new();
     let (per_word, child_per_word) = (64 / width, 64 / child_width);
+    let lanes = Lanes::new(width, child_width);
     for (number, (start, source)) in
         starts(&counts, SLOTS * bins).into_iter().zip(sources).enumerate()
     {
         let (parent, upper) = (first_block + number / 2, number % 2 == 1);
         let (mut buckets, first_bucket) = buckets_of_half(segment, first_block, number);
+        let own = buckets >> first_bucket & ((1 << HALF) - 1);
+        if let Some(occupied) = lanes.halve(isa, segment, source.clone(), own, &mut made, start) {
+            made.set_block(number, Block::new(start, occupied));
+            continue;
+        }
         let below = 2 * first_bucket;
         let (mut occupied, mut last, mut to) = (0, u32::MAX, start);
         // As many fields as a word holds, so that they are read and written at once, and the ends of runs alike.
