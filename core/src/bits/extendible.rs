@@ -17,8 +17,8 @@
 #![allow(unsafe_code)]
 
 use super::aligned::LINE_BYTES;
-use alloc::vec::Vec;
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::ptr;
 
 /// Words that an array has at most.

@@ -27,9 +27,9 @@ pub mod work;
 
 pub use store::{Dictionary, Fault, Repeat, Seen, Stats, Tags};
 
+use crate::bits::{Aligned, size};
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
-use crate::bits::{Aligned, size};
 use crate::hash::reduce;
 use bins::{SLOTS, THRESHOLD_BITS};
 

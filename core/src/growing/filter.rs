@@ -8,7 +8,7 @@ use super::origin::Origins;
 use super::parameters::{GrowingParameters, SPLIT_FROM};
 use super::reshape::halves;
 use super::segment::{
-    BLOCK_BITS, HEAD, MOST_BINS, Outcome, OnMatch, SLOTS, Segment, touch, words_of,
+    BLOCK_BITS, HEAD, MOST_BINS, OnMatch, Outcome, SLOTS, Segment, touch, words_of,
 };
 use super::state;
 use crate::bits::{Isa, LINE_WORDS, Level, Scalar, children, prefetch, prefix, vectorized};

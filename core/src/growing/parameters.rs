@@ -24,12 +24,12 @@
 
 use alloc::vec::Vec;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::directory::DEPTHS;
 use super::reshape::bins_for;
 use super::segment::{ADDRESS_CHANCE, MOST_BINS, SLOTS, words_of};
 use crate::blueprint::Unfit;
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::rate::ErrorRate;
 
 /// How a growing filter is built.
@@ -214,7 +214,8 @@ impl GrowingParameters {
         let together = filling >= 1.75 || self.stated_depth() == Some(depth as usize);
         let split = if together { f64::from(filling >= 1.75) } else { filling - 1.0 };
         let whole = filling * self.capacity();
-        let [parent, child] = [0, 1].map(|more| self.width((depth as u32 + more).min(DEPTHS as u32 - 1)));
+        let [parent, child] =
+            [0, 1].map(|more| self.width((depth as u32 + more).min(DEPTHS as u32 - 1)));
         (split * 2.0 * segment_bits(child, whole / 2.0)
             + (1.0 - split) * segment_bits(parent, whole))
             / whole
@@ -309,7 +310,9 @@ mod tests {
         for rate in [0.9, 0.3, 0.01, 1e-4, 1e-9] {
             for items in [1, 10_000, 10_000_000, 1 << 40] {
                 let fewest = (-f64::log2(rate) as u32).saturating_sub(2).max(1);
-                for (bins, width) in BINS.flat_map(|bins| (1..fewest).map(move |width| (bins, width))) {
+                for (bins, width) in
+                    BINS.flat_map(|bins| (1..fewest).map(move |width| (bins, width)))
+                {
                     let made = GrowingParameters::with_width(bins, width, rate, items, false);
                     assert_eq!(made, None, "{rate} {items}");
                 }

@@ -43,7 +43,9 @@ impl GrowingParameters {
         let unaware = Self { expected_items: items, ..none };
         let made = BINS.filter_map(|bins| none.for_items(bins, rate, items));
         let best = made.min_by(|(one, _), (other, _)| one.total_cmp(other));
-        Ok(best.filter(|&(bits, _)| bits < unaware.bits_at(items)).map_or(unaware, |(_, best)| best))
+        Ok(best
+            .filter(|&(bits, _)| bits < unaware.bits_at(items))
+            .map_or(unaware, |(_, best)| best))
     }
 
     /// Segments of so many bins for so many items, growing on as `self` does, and the bits that each item then

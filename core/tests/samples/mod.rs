@@ -5,8 +5,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use lately::catalog::Row;
-use lately::plan::Goal;
 use lately::growing::GrowingParameters;
+use lately::plan::Goal;
 use lately::raw::{Blueprint, Filter, codec};
 use lately::spectral::{Rows, Rule, SpectralParameters, Storage};
 use lately::{ErrorRate, Hashing, Memory, Seed, Span, Time, Window};
@@ -86,7 +86,8 @@ pub fn single_bits() -> TimeLimitedParameters {
 /// of their own for that, and the same remainders everywhere.
 #[allow(dead_code)]
 pub fn stated(stated_bins: u8, wider: u8) -> GrowingParameters {
-    let remainder_bits = core::array::from_fn(|depth| [8, 7, 6, 5, 4].get(depth).copied().unwrap_or(9));
+    let remainder_bits =
+        core::array::from_fn(|depth| [8, 7, 6, 5, 4].get(depth).copied().unwrap_or(9));
     let (expected_items, bins) = (900, 1);
     GrowingParameters { expected_items, removing: false, bins, remainder_bits, stated_bins, wider }
 }
