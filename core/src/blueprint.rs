@@ -44,6 +44,12 @@ pub trait Blueprint: Told + Debug + Send + Sync {
         false
     }
 
+    /// Bytes on the heap for which the machine is asked before an empty one is built: none if it starts small,
+    /// as most do that adapt.
+    fn bytes_at_first(&self) -> u64 {
+        if self.adapts() { 0 } else { self.heap_bytes() }
+    }
+
     /// Whether [`heap_bytes`](Self::heap_bytes) holds for an even stream only, and other rhythms of as
     /// many keys take several times that. The planner takes such a structure if no other will do.
     fn needs_even_stream(&self) -> bool {
@@ -104,7 +110,7 @@ impl<'a> dyn Blueprint + 'a {
 
     /// The empty structure, or an error if the machine will not give the memory.
     pub fn build(&self, seed: Seed) -> Result<Box<dyn Filter>, Error> {
-        memory::ask_for(self.heap_bytes())?;
+        memory::ask_for(self.bytes_at_first())?;
         Ok(self.allocate(seed))
     }
 }
@@ -199,6 +205,7 @@ mod tests {
     use super::*;
     use crate::sliding::DoubleBufferParameters;
     use crate::spectral::{Rule, SpectralParameters, Storage};
+    use crate::window::Window;
 
     #[test]
     fn differences_are_named() {
@@ -218,5 +225,29 @@ mod tests {
         assert!(error.contains(&expected), "{error}");
         let error = check(&DoubleBufferParameters { window: 1, blocks: 1 }).unwrap_err();
         assert!(error.contains("structure (spectral and double-buffer)"), "{error}");
+    }
+
+    /// More than any machine has: refused where it is needed at once, and no reason to refuse what starts small.
+    #[test]
+    fn only_what_is_needed_at_first_is_asked_for() {
+        let error = crate::ErrorRate::new(0.01).unwrap();
+        let last = Goal::new(Window::Last(1 << 47), error);
+        let ever = Goal { expected_items: Some(1 << 56), ..Goal::new(Window::Ever, error) };
+        let counting = |goal| Goal { counting: true, ..goal };
+        let mut small = 0;
+        for row in crate::catalog::ROWS {
+            for goal in [last, counting(last), ever, counting(ever)] {
+                let Ok(blueprint) = (row.propose)(&goal) else { continue };
+                if blueprint.heap_bytes() < 1 << 45 {
+                    continue;
+                }
+                let built = blueprint.build(Seed(1));
+                let starts_small = blueprint.bytes_at_first() < 1 << 20;
+                assert_eq!(built.is_ok(), starts_small, "{}", row.name);
+                assert!(built.is_ok_and(|filter| filter.heap_bytes() < 1 << 20) == starts_small);
+                small += usize::from(starts_small);
+            }
+        }
+        assert!(small >= 3, "{small}");
     }
 }

@@ -157,6 +157,31 @@ impl List<'_, '_> {
         Ok(())
     }
 
+    /// A parameter that came after the first release: snapshots have it only where it is not zero, and it is
+    /// the last.
+    pub fn later<const N: usize>(
+        &mut self,
+        name: &'static str,
+        value: &mut [u8; N],
+    ) -> Result<(), Error> {
+        let nothing = [0; N];
+        if *value != nothing {
+            self.shown(name, || value.text());
+        }
+        match &mut self.0 {
+            Deed::Write(_) if *value == nothing => Ok(()),
+            Deed::Read(from) if from.remaining() == 0 => Ok(()),
+            Deed::Describe(described) => {
+                described.push(format!("{name} ({}, only if not 0)", <[u8; N]>::kind()));
+                Ok(())
+            }
+            _ => {
+                self.stored(name, value, .., "")?;
+                self.check(*value != nothing, name, 0, "not 0, or nothing")
+            }
+        }
+    }
+
     /// Refuses parameters that were read and do not go together.
     pub fn check(
         &self,
@@ -259,6 +284,7 @@ mod tests {
         removing: bool,
         span: Span,
         widths: [u8; 2],
+        newer: [u8; 2],
     }
 
     impl Parameters for Several {
@@ -269,13 +295,14 @@ mod tests {
             list.add("removing", &mut self.removing, .., "")?;
             list.stored("span", &mut self.span, .., "")?;
             list.add("widths", &mut self.widths, .., "")?;
+            list.later("newer", &mut self.newer)?;
             list.check(self.widths[0] <= self.widths[1], "widths", 0, "in order")
         }
     }
 
     fn several() -> Several {
         let span = Span::from_millis(7);
-        Several { window: 3, bits: 5, removing: true, span, widths: [1, 2] }
+        Several { window: 3, bits: 5, removing: true, span, widths: [1, 2], newer: [0; 2] }
     }
 
     fn written(parameters: &Several) -> Vec<u8> {
@@ -298,8 +325,23 @@ mod tests {
                 .concat()
         );
         assert_eq!(Several::read(&mut Reader::new(&bytes)), Ok(several()));
-        let described = "window, bits (`u32`), removing (`u8`), span, widths (2 x `u8`)";
+        let described = "window, bits (`u32`), removing (`u8`), span, widths (2 x `u8`), \
+                         newer (2 x `u8`, only if not 0)";
         assert_eq!(Several::described(), described);
+    }
+
+    /// What was written before there was such a parameter is read as before, and there is one way to write each.
+    #[test]
+    fn a_later_parameter_is_there_only_if_it_says_something() {
+        let newer = Several { newer: [0, 9], ..several() };
+        let [before, after] = [several(), newer.clone()].map(|parameters| written(&parameters));
+        assert_eq!(after, [&before[..], &[0, 9]].concat());
+        assert_eq!(Several::read(&mut Reader::new(&after)), Ok(newer.clone()));
+        let shown = newer.fields();
+        assert_eq!(shown.last(), Some(&("newer", "0 9".to_owned())));
+        let error = Several::read(&mut Reader::new(&[&before[..], &[0, 0]].concat())).unwrap_err();
+        let expected = "not 0, or nothing";
+        assert_eq!(error, Error::Field { field: "newer", found: 0, expected });
     }
 
     #[test]

@@ -31,6 +31,10 @@ fn missing(name: &str, family: u16, parameters: &str) -> Vec<String> {
     if !format.contains(&wanted) {
         missing.push(format!("{name}: FORMAT.md: write about {wanted}"));
     }
+    let readme = fs::read_to_string(root().join("README.md")).unwrap_or_default();
+    if !readme.contains(&format!("`{name}`")) {
+        missing.push(format!("{name}: README.md: say what it is for"));
+    }
     missing
 }
 
@@ -67,7 +71,7 @@ fn nothing_is_missing() {
 #[test]
 fn a_structure_without_anything_is_noticed() {
     let missing = missing("ghost", 60_000, "window").join("\n");
-    for part in ["contracts", "golden", "FORMAT.md"] {
+    for part in ["contracts", "golden", "FORMAT.md", "README.md"] {
         assert!(missing.contains(part), "{part} is not asked for:\n{missing}");
     }
 }

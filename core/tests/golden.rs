@@ -14,7 +14,7 @@ use lately::spectral::{Rule, SpectralParameters};
 use lately_papers::CATALOG;
 use samples::{
     HASHING, KEYS, filled, golden_file, key_hash, moment, sample, samples, single_bits,
-    small_counters,
+    small_counters, stated,
 };
 
 #[test]
@@ -32,14 +32,18 @@ fn we_write_what_we_always_wrote() {
     }
 }
 
-/// What no sample of a row has: a second filter and its marker, and slices of single bits.
+/// What no sample of a row has: a second filter and its marker, slices of single bits, and a stated number of
+/// items, as it was first and with remainders that differ by a bit.
 #[test]
 fn variants_are_written_as_always() {
     let rule = Rule::MarkedRecurringMinimum { second_width: 10 };
     let marked = SpectralParameters { rule, ..small_counters() };
-    for (name, filter) in
-        [("spectral-marked", filled(&marked)), ("time-limited-bits", filled(&single_bits()))]
-    {
+    for (name, filter) in [
+        ("spectral-marked", filled(&marked)),
+        ("time-limited-bits", filled(&single_bits())),
+        ("growing-stated", filled(&stated(0, 0))),
+        ("growing-stated-wider", filled(&stated(2, 160))),
+    ] {
         let path = golden_file(name, codec::VERSION);
         let bytes = codec::save(&*filter, HASHING);
         if !path.exists() && std::env::var_os("LATELY_WRITE_GOLDEN").is_some() {

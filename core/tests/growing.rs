@@ -75,8 +75,7 @@ fn a_stated_number_never_costs_more_than_none() {
             from = size;
             println!("{stated} stated, {size} came: {:.2} bytes each", bytes / size as f64);
             if size == stated && stated >= 100_000 {
-                let most = if stated >= 500_000 { 1.45 } else { 1.52 };
-                assert!(bytes <= most * size as f64, "{stated} stated and came: {bytes} bytes");
+                assert!(bytes <= 1.45 * size as f64, "{stated} stated and came: {bytes} bytes");
             }
             if size >= stated {
                 assert!(bytes <= 1.005 * without, "{stated} stated, {size} came");
@@ -90,24 +89,65 @@ fn a_stated_number_never_costs_more_than_none() {
     }
 }
 
-/// A number that is right, at sizes a third apart. Remainders have whole bits and segments are halved, so
-/// what an item takes swings by a tenth.
+/// A number that is right, at sizes a seventh apart: from 30,000 on at most 1.45 bytes for each item, at every
+/// one. Below, a few segments cannot differ by parts of a bit.
 #[test]
 fn what_a_right_number_takes_by_size() {
-    let mut sum = 0.0;
-    let sizes = [50_000, 100_000, 133_000, 178_000, 237_000, 316_000, 422_000, 562_000, 750_000]
-        .into_iter()
-        .chain([1_000_000, 1_330_000, 1_780_000, 2_370_000, 3_160_000, 4_220_000, 5_620_000]);
+    let sizes = (0..61).map(|step| 3_000.0 * 1.14_f64.powi(step)).map(|items| items as u64);
     for items in sizes {
-        let mut filter = Growing::new(GrowingParameters::with_stated_items(0.01, items).unwrap());
+        let parameters = GrowingParameters::with_stated_items(0.01, items).unwrap();
+        assert!(parameters.false_positive_rate() <= 0.01);
+        let mut filter = Growing::new(parameters);
         (0..items).for_each(|key| _ = filter.insert_hash(remix(key, 7), Time::ZERO));
         let bytes = filter.heap_bytes() as f64 / items as f64;
-        println!("{items} stated and came: {bytes:.2} bytes each");
-        let most = 1.65;
+        let told = parameters.expected_bytes() as f64 / items as f64;
+        println!("{items} stated and came: {bytes:.3} bytes each, {told:.3} told before");
+        let most = if items >= 30_000 { 1.45 } else { 1.6 };
         assert!(bytes <= most, "{items}: {bytes}");
-        sum += bytes;
+        assert!((0.96 * bytes..1.04 * bytes).contains(&told), "{items}: {bytes}, {told} told");
     }
-    assert!(sum <= 16.0 * 1.49, "{} on average", sum / 16.0);
+}
+
+/// Segments whose remainders are a bit longer than those of others, while the boundary lies inside of one, in
+/// snapshots, unions and on every instruction set.
+#[test]
+fn remainders_that_differ_by_a_bit() {
+    for stated in [9_000, 55_000, 200_000] {
+        let parameters = GrowingParameters::with_stated_items(0.01, stated).unwrap();
+        assert!(parameters.wider > 0, "{stated}");
+        let fresh = || Growing::new(parameters);
+        let (mut filter, mut plain) = (fresh(), fresh().without_vectors());
+        let mut copies = Vec::new();
+        let held = 3 * stated;
+        for key in 0..held {
+            if key % (stated / 7) == 0 {
+                copies.push(opened(&filter));
+            }
+            for filter in copies.iter_mut().chain([&mut filter, &mut plain]) {
+                filter.insert_hash(remix(key, 21), Time::ZERO);
+            }
+            copies.truncate(3);
+        }
+        let saved = codec::save(&filter, HASHING);
+        assert!(copies.iter().chain([&plain]).all(|copy| codec::save(copy, HASHING) == saved));
+        let holds = |filter: &Growing, key| filter.contains_hash(remix(key, 21), Time::ZERO);
+        assert!((0..held).all(|key| holds(&filter, key)));
+        for (ours, theirs) in [(held / 40, held), (held, held / 2), (stated, stated)] {
+            let made = |keys: std::ops::Range<u64>| {
+                let mut filter = fresh();
+                keys.for_each(|key| _ = filter.insert_hash(remix(key, 21), Time::ZERO));
+                filter
+            };
+            let (mut one, other) = (made(0..ours), made(ours / 2..theirs));
+            let sum = one.false_positive_rate() + other.false_positive_rate();
+            one.unite(&other).unwrap();
+            assert!((0..ours.max(theirs)).all(|key| holds(&one, key)), "{stated} {ours} {theirs}");
+            assert!(one.false_positive_rate() <= 1.02 * sum, "{stated} {ours} {theirs}");
+        }
+        let frozen = filter.frozen(0.05);
+        assert!((0..held).all(|key| holds(&frozen, key)));
+        assert!(frozen.heap_bytes() < filter.heap_bytes());
+    }
 }
 
 #[test]
@@ -269,6 +309,13 @@ fn memory_follows_what_is_left() {
     }
 }
 
+/// The filter that a snapshot of one is opened as.
+fn opened(filter: &Growing) -> Growing {
+    let (opened, _) = codec::open(&codec::save(filter, HASHING)).unwrap();
+    let opened: Box<dyn std::any::Any> = opened;
+    *opened.downcast::<Growing>().unwrap()
+}
+
 fn filter_holds(filter: &Growing, key: u64) -> bool {
     filter.contains_hash(remix(key, 11), Time::ZERO)
 }
@@ -279,11 +326,6 @@ fn filter_holds(filter: &Growing, key: u64) -> bool {
 fn a_copy_shrinks_like_the_original() {
     let mut filter = tiny(true);
     let mut copies: Vec<Growing> = Vec::new();
-    let open = |filter: &Growing| {
-        let (opened, _) = codec::open(&codec::save(filter, HASHING)).unwrap();
-        let opened: Box<dyn std::any::Any> = opened;
-        *opened.downcast::<Growing>().unwrap()
-    };
     let mut most = 0;
     for round in 0..4 {
         let keys = 3_000 * round..3_000 * (round + 1);
@@ -298,7 +340,7 @@ fn a_copy_shrinks_like_the_original() {
                 assert!(filter.remove_hash(remix(key, 12)));
             }
             if step % 701 == 700 {
-                copies = vec![open(&filter)];
+                copies = vec![opened(&filter)];
             }
         }
         let saved = codec::save(&filter, HASHING);

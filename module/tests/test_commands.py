@@ -241,6 +241,15 @@ def test_refusals_say_what_to_do(server):
     assert server("EXISTS", "n") == 0
 
 
+def test_what_starts_small_is_made_however_large_it_may_become(server):
+    """More than any machine has, one day: no reason to refuse it today, whatever the allocator."""
+    server("LATELY.RESERVE", "last", "LAST", 10**13)
+    server("BF.RESERVE", "ever", "0.01", 10**15)
+    for key in ["last", "ever"]:
+        assert server("LATELY.ADD", key, "a", "b", "a") == [1, 1, 0]
+        assert server("MEMORY", "USAGE", key) < 20_000
+
+
 def test_plan_prices_structures_and_promises(server):
     plans = server("LATELY.PLAN", "LAST", "1e6", "ERROR", "0.1%")
     plans = [dict(zip(plan[::2], plan[1::2])) for plan in plans]

@@ -14,6 +14,7 @@ mod page;
 mod portable;
 mod public;
 mod python;
+mod rooms;
 mod site;
 mod spark;
 mod steps;

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::engines::{Build, Engines};
 use crate::packages::{self, Package};
-use crate::{clicks, public, python, tidy};
+use crate::{clicks, public, python, rooms, tidy};
 
 /// One thing that must succeed.
 pub struct Step {
@@ -68,6 +68,7 @@ pub fn golden() -> Result<()> {
 fn lint_steps() -> Vec<Step> {
     vec![
         cargo("format", &["fmt", "--all", "--check"]),
+        Step::new("format of rooms", rooms::check),
         cargo(
             "clippy",
             &[

@@ -17,8 +17,8 @@
 #![allow(unsafe_code)]
 
 use super::aligned::LINE_BYTES;
-use alloc::vec::Vec;
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::ptr;
 
 /// Words that an array has at most.
@@ -368,6 +368,16 @@ impl core::fmt::Debug for Extendible {
 #[inline(always)]
 pub fn sibling(hash: u64, depth: u32) -> u64 {
     hash ^ 1 << (64 - depth)
+}
+
+/// The first hashes of both halves of the hashes that begin with the same bits as this one.
+pub fn children(hash: u64, depth: u32) -> [u64; 2] {
+    [0, 1].map(|side| first_hash(prefix(hash, depth) << 1 | side, depth + 1))
+}
+
+/// The first hash that begins with these bits.
+pub fn first_hash(prefix: u64, length: u32) -> u64 {
+    prefix.unbounded_shl(64 - length)
 }
 
 /// The first bits of a hash.

@@ -161,7 +161,8 @@ mod tests {
             );
         }
         for round in 0..rounds(20_000) {
-            let bytes: [u8; STRETCH] = std::array::from_fn(|_| (draw() >> (round % 8)) as u8 >> (round % 5));
+            let bytes: [u8; STRETCH] =
+                std::array::from_fn(|_| (draw() >> (round % 8)) as u8 >> (round % 5));
             let value = (draw() as u8) >> (round % 5);
             let set = |wanted: &dyn Fn(u8) -> bool| {
                 bytes.iter().rev().fold(0, |set, &byte| set << 1 | u32::from(wanted(byte)))

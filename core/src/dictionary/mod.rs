@@ -29,9 +29,9 @@ pub mod work;
 pub(crate) use backyard::Exile;
 pub use store::{Dictionary, Fault, Repeat, Seen, Stats, Tags};
 
+use crate::bits::{Aligned, size};
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
-use crate::bits::{Aligned, size};
 use crate::hash::reduce;
 use bins::{SLOTS, THRESHOLD_BITS};
 

@@ -6,17 +6,17 @@
 
 use alloc::vec::Vec;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::detector::Subfilter;
 use super::law::{Crowd, Stream};
 use super::random::Random;
 use crate::bits::Packed;
 use crate::error::Error;
-use crate::parameters::{List, Parameters};
-use crate::promise::Mistakes;
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::hash::{reduce, remix};
+use crate::parameters::{List, Parameters};
 use crate::probability::poisson_nodes;
+use crate::promise::Mistakes;
 use crate::sample::share;
 
 /// A Bloom filter.

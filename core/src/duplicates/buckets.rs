@@ -226,12 +226,11 @@ impl<F: Fingerprints> Buckets<F> {
         let mut best: Option<(f64, Self)> = None;
         loop {
             let from = at;
-            for (length, row) in
-                (from.0.saturating_sub(1)..from.0 + 2).flat_map(|length| {
-                    (from.1.saturating_sub(1)..from.1 + 2).map(move |row| (length, row))
-                })
-            {
-                let (Some(&fingerprints), Some(&buckets)) = (candidates.get(length), BUCKETS.get(row))
+            for (length, row) in (from.0.saturating_sub(1)..from.0 + 2).flat_map(|length| {
+                (from.1.saturating_sub(1)..from.1 + 2).map(move |row| (length, row))
+            }) {
+                let (Some(&fingerprints), Some(&buckets)) =
+                    (candidates.get(length), BUCKETS.get(row))
                 else {
                     continue;
                 };

@@ -15,13 +15,13 @@
 use alloc::vec::Vec;
 use core::mem;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::law::{Crowd, Stream};
 use super::moves::Moves;
 use super::renewal::Renewal;
-use crate::promise::Mistakes;
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::probability::{poisson_mean, poisson_nodes, poisson_tails};
+use crate::promise::Mistakes;
 
 /// What arrivals do to a fingerprint.
 #[derive(Debug, Clone)]
@@ -374,12 +374,14 @@ mod tests {
 
     /// One bucket, fingerprints that agree with chance `q`.
     fn one_bucket(q: f64, cells: f64) -> CellLaw<impl Fn(f64, f64) -> Life> {
-        let life = |q: f64, _| Life::Chain(Chain {
-            stored: vec![false, true],
-            empty: 0,
-            rival: Moves::new(2, vec![(0, 0, 1.0 - q), (0, 1, q), (1, 0, 1.0 - q), (1, 1, q)]),
-            itself: Moves::new(2, vec![(0, 1, 1.0), (1, 1, 1.0)]),
-        });
+        let life = |q: f64, _| {
+            Life::Chain(Chain {
+                stored: vec![false, true],
+                empty: 0,
+                rival: Moves::new(2, vec![(0, 0, 1.0 - q), (0, 1, q), (1, 0, 1.0 - q), (1, 1, q)]),
+                itself: Moves::new(2, vec![(0, 1, 1.0), (1, 1, 1.0)]),
+            })
+        };
         CellLaw { life, collision: q, cells }
     }
 

@@ -72,14 +72,15 @@ mod tests {
                         assert_eq!(counts.distinct(), plain.len() as u64, "{label}");
                     }
                     // Those made at once are the same, and stay so.
-                    let all = ring.iter().flat_map(|&(short, times)| {
-                        std::iter::repeat_n(short, times as usize)
-                    });
+                    let all = ring
+                        .iter()
+                        .flat_map(|&(short, times)| std::iter::repeat_n(short, times as usize));
                     let mut made = C::of(window, bits, all.collect());
                     while let Some((left, times)) = ring.pop_front() {
                         assert_eq!(made.distinct(), plain.len() as u64);
                         let some = ring.iter().map(|&(short, _)| short).take(5).chain([left]);
-                        for asked in some.chain((0..20).map(|i| 1 + reduce(remix(i, 10), values).0)) {
+                        for asked in some.chain((0..20).map(|i| 1 + reduce(remix(i, 10), values).0))
+                        {
                             let copies = plain.get(&asked).copied().unwrap_or(0);
                             assert_eq!(made.copies(asked), copies, "{bits} bits, window {window}");
                         }

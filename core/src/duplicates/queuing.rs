@@ -113,8 +113,7 @@ impl<S: Subfilter> QueuingParameters<S> {
         let mut near = None;
         for &filters in counts.iter().filter(fits) {
             let covering = Rotation::Covering;
-            let found =
-                Self::with_filters_near(stream, filters, covering, bytes, near.as_ref());
+            let found = Self::with_filters_near(stream, filters, covering, bytes, near.as_ref());
             let Some(parameters) = found else { continue };
             near = Some(parameters.subfilter);
             let errors = parameters.in_crowd(stream, Crowd::AVERAGE).total();
@@ -338,7 +337,8 @@ mod tests {
     #[test]
     fn the_short_search_finds_what_the_long_one_does() {
         let mut compared = 0;
-        for (window, bits_per_item) in [(40_000, 6), (1_000_000, 4), (1_000_000, 16), (1 << 30, 24)] {
+        for (window, bits_per_item) in [(40_000, 6), (1_000_000, 4), (1_000_000, 16), (1 << 30, 24)]
+        {
             for alphabet in [None, Some(10 * window)] {
                 let (stream, mut near) = (Stream::new(window, alphabet), None);
                 for filters in [2, 3, 4, 6, 9, 14, 24] {

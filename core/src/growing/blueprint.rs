@@ -21,7 +21,12 @@ impl Parameters for GrowingParameters {
     fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
         list.add("expected items", &mut self.expected_items, .., "")?;
         list.add("removing", &mut self.removing, .., "")?;
-        self.list_segments(list)
+        self.list_segments(list)?;
+        let mut stated = [self.stated_bins, self.wider];
+        list.later("stated bins and wider", &mut stated)?;
+        [self.stated_bins, self.wider] = stated;
+        let expected = "those of a number that was stated";
+        list.check(self.can_be_stated(), "stated bins and wider", stated[0].into(), expected)
     }
 }
 

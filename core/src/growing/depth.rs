@@ -47,21 +47,34 @@ impl Depth {
     }
 }
 
-/// All depths. There are a few more than segments can have, so that any five bits are one.
+/// Depths that five bits can tell: a few more than segments can have.
+const ALL: usize = 32;
+
+/// All depths.
 #[derive(Debug, Clone)]
-pub(super) struct Depths([Depth; 32]);
+pub(super) struct Depths {
+    /// Most segments of each depth, and after those the ones with a bit more.
+    depths: [Depth; 2 * ALL],
+    /// Hashes below this one are in segments with a bit more.
+    wider_below: [u64; ALL],
+}
 
 impl Depths {
     pub(super) fn new(parameters: &GrowingParameters) -> Self {
-        let mut depths = [Depth::default(); 32];
-        for (depth, &remainder_bits) in depths.iter_mut().zip(&parameters.remainder_bits) {
-            *depth = Depth::new(remainder_bits);
+        let mut made = Self { depths: [Depth::default(); 2 * ALL], wider_below: [0; ALL] };
+        for (depth, &remainder_bits) in parameters.remainder_bits.iter().enumerate() {
+            made.depths[depth] = Depth::new(remainder_bits);
+            made.depths[ALL + depth] = Depth::new(remainder_bits + 1);
+            made.wider_below[depth] = parameters.wider_below(depth as u32);
         }
-        Self(depths)
+        made
     }
 
+    /// The segment of this depth that a hash is in.
     #[inline(always)]
-    pub(super) fn of(&self, depth: u32) -> Depth {
-        self.0[depth as usize % 32]
+    pub(super) fn of(&self, hash: u64, depth: u32) -> Depth {
+        let depth = depth as usize % ALL;
+        let wider = usize::from(hash < self.wider_below[depth]);
+        self.depths[ALL * wider + depth]
     }
 }

@@ -114,17 +114,19 @@ impl Directory {
     pub(super) fn mean_rate(
         &self,
         asked: usize,
-        rate: impl Fn(u32, Segment<&[u64]>) -> f64,
+        rate: impl Fn(u64, u32, Segment<&[u64]>) -> f64,
     ) -> f64 {
+        let rate = |hash| {
+            let (depth, segment) = self.segment(hash);
+            (depth, rate(hash, depth, segment))
+        };
         if self.segment_count() <= asked {
-            let all = self.first_hashes().map(|hash| self.segment(hash));
-            return all
-                .map(|(depth, segment)| rate(depth, segment) * (-f64::from(depth)).exp2())
-                .sum();
+            let all = self.first_hashes().map(rate);
+            return all.map(|(depth, rate)| rate * (-f64::from(depth)).exp2()).sum();
         }
         // Evenly spread hashes meet a segment as often as keys do.
-        let some = spread(usize::MAX, asked).map(|hash| self.segment(hash as u64));
-        some.map(|(depth, segment)| rate(depth, segment)).sum::<f64>() / asked as f64
+        let some = spread(usize::MAX, asked).map(|hash| rate(hash as u64).1);
+        some.sum::<f64>() / asked as f64
     }
 
     /// Puts another segment in the place of that of a hash.

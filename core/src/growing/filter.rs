@@ -6,12 +6,12 @@ use super::depth::{Depth, Depths};
 use super::directory::{Directory, Listed, MOST_NOTES};
 use super::origin::Origins;
 use super::parameters::{GrowingParameters, SPLIT_FROM};
-use super::reshape::{bins_for, halves};
+use super::reshape::halves;
 use super::segment::{
-    BLOCK_BITS, HEAD, MOST_BINS, Outcome, OnMatch, SLOTS, Segment, touch, words_of,
+    BLOCK_BITS, HEAD, MOST_BINS, OnMatch, Outcome, SLOTS, Segment, touch, words_of,
 };
 use super::state;
-use crate::bits::{Isa, LINE_WORDS, Level, Scalar, prefetch, prefix, vectorized};
+use crate::bits::{Isa, LINE_WORDS, Level, Scalar, children, prefetch, prefix, vectorized};
 use crate::blueprint::Blueprint;
 use crate::codec::Writer;
 use crate::dictionary::work::{Uncounted, Work};
@@ -100,13 +100,13 @@ impl Growing {
     #[inline(always)]
     fn segment_ahead(&self, hash: u64, inserts: bool) -> Found<'_> {
         let (depth, segment) = self.directory.segment(hash);
-        prefetch_place(segment.words(), hash, depth, self.depths.of(depth), inserts);
+        prefetch_place(segment.words(), hash, depth, self.depths.of(hash, depth), inserts);
         (depth, segment)
     }
 
     #[inline(always)]
     fn contains<I: Isa>(&self, isa: I, hash: u64, (depth, segment): Found<'_>) -> bool {
-        let of = self.depths.of(depth);
+        let of = self.depths.of(hash, depth);
         match segment.contains(isa, of, of.place(hash, depth)) {
             Some(found) => found,
             None => self.contains_in_run(isa, hash),
@@ -121,7 +121,7 @@ impl Growing {
             #[inline(always)]
             || {
                 let (depth, segment) = self.directory.segment(hash);
-                let of = self.depths.of(depth);
+                let of = self.depths.of(hash, depth);
                 segment.contains_in_run(isa, of.width(), of.place(hash, depth))
             },
         )
@@ -145,7 +145,7 @@ impl Growing {
         loop {
             touch_directory(work, 1);
             let (depth, mut segment) = self.directory.segment_mut(hash);
-            let of = self.depths.of(depth);
+            let of = self.depths.of(hash, depth);
             let (place, width) = (of.place(hash, depth), of.width());
             if segment.is_blind() {
                 return false;
@@ -167,12 +167,13 @@ impl Growing {
     pub(super) fn make_room<I: Isa>(&mut self, isa: I, hash: u64, work: &mut impl Work) {
         self.drop_leftovers(isa, hash, work);
         let (depth, segment) = self.directory.segment(hash);
-        let width = self.parameters.width(depth);
+        let width = self.parameters.width_at(hash, depth);
         let counts = segment.counts(width);
         let entries: usize = counts.iter().sum();
-        let bins = bins_for(entries);
+        let most = self.parameters.bins_of(prefix(hash, depth), depth);
+        let bins = self.parameters.bins_at(depth as usize, entries);
         touch(work, 0, segment.words().len());
-        if self.should_split(bins, hash, depth) && self.split(isa, hash, work) {
+        if self.should_split(bins, most, depth) && self.split(isa, hash, work) {
             return;
         }
         let (_, segment) = self.directory.segment(hash);
@@ -195,7 +196,8 @@ impl Growing {
         if !self.directory.can_split(depth) {
             return false;
         }
-        let (width, below) = (self.parameters.width(depth), self.parameters.width(depth + 1));
+        let width = self.parameters.width_at(hash, depth);
+        let below = children(hash, depth).map(|child| self.parameters.width_at(child, depth + 1));
         let halves = halves(isa, &segment, width, below);
         for (child, half) in halves.iter().enumerate() {
             touch(work, ELSEWHERE << child, half.segment.words().len());
@@ -209,9 +211,8 @@ impl Growing {
         is_little
     }
 
-    /// Whether the segment of a hash, which needs so many bins, is better split.
-    fn should_split(&self, bins: usize, hash: u64, depth: u32) -> bool {
-        let most = self.parameters.bins_of(prefix(hash, depth), depth);
+    /// Whether a segment of this depth that needs so many bins is better split, which has `most` at most.
+    fn should_split(&self, bins: usize, most: usize, depth: u32) -> bool {
         let usual = self.items as f64 * (-f64::from(depth)).exp2() / (most * SLOTS) as f64;
         bins > most && (usual > SPLIT_FROM || bins > 2 * most)
     }
@@ -291,8 +292,8 @@ impl Filter for Growing {
     }
 
     fn false_positive_rate(&self) -> f64 {
-        self.directory.mean_rate(SEGMENTS_ASKED, |depth, segment| {
-            segment.false_positive_rate(self.parameters.width(depth))
+        self.directory.mean_rate(SEGMENTS_ASKED, |hash, depth, segment| {
+            segment.false_positive_rate(self.parameters.width_at(hash, depth))
         })
     }
 

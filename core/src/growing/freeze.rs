@@ -9,8 +9,6 @@
 //! Worked example: a remainder `1011` as a field for four bits is `10111`; without its last bit it is
 //! `1011`, `101` and the one that ends it.
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::field::shortened;
 use super::filter::Growing;
 use super::parameters::GrowingParameters;
@@ -18,6 +16,8 @@ use super::segment::Segment;
 use crate::bits::Scalar;
 use crate::dictionary::work::Uncounted;
 use crate::filter::Filter;
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 
 impl Growing {
     /// A copy without free space, whose remainders are as short as this error allows today.
@@ -36,7 +36,7 @@ impl Growing {
             if segment.is_blind() {
                 continue;
             }
-            let width = self.parameters.width(depth);
+            let width = self.parameters.width_at(hash, depth);
             if self.parameters.removing {
                 copy.drop_leftovers_for(Scalar, width, hash, &mut Uncounted);
             }

@@ -13,6 +13,7 @@ mod ends;
 mod field;
 mod filter;
 mod freeze;
+mod lanes;
 mod merging;
 mod origin;
 mod outcome;

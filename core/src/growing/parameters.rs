@@ -24,12 +24,12 @@
 
 use alloc::vec::Vec;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::directory::DEPTHS;
 use super::reshape::bins_for;
 use super::segment::{ADDRESS_CHANCE, MOST_BINS, SLOTS, words_of};
 use crate::blueprint::Unfit;
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::rate::ErrorRate;
 
 /// How a growing filter is built.
@@ -44,6 +44,10 @@ pub struct GrowingParameters {
     pub bins: u32,
     /// Bits of remainder of an entry that is stored in a segment with a prefix of so many bits.
     pub remainder_bits: [u8; DEPTHS],
+    /// Bins of the segments that a stated number of items fills, when they are split; 0 if nobody stated any.
+    pub stated_bins: u8,
+    /// How many 256ths of all hashes, from the lowest on, have one bit more up to the stated depth.
+    pub wider: u8,
 }
 
 /// Items that are expected when nobody says how many.
@@ -58,7 +62,7 @@ pub(super) const SPLIT_FROM: f64 = 0.85;
 const EXPECTED_SHARE: f64 = 0.9;
 
 /// Depths with more bits than they need: they hold few items, and leave the error to the others.
-pub(super) const WIDE_DEPTHS: u32 = 3;
+const WIDE_DEPTHS: u32 = 3;
 
 /// Sizes of segments that are considered: smaller ones waste bits on their heads, larger ones time
 /// on buckets with many entries.
@@ -139,8 +143,9 @@ impl GrowingParameters {
         expected_items: u64,
         removing: bool,
     ) -> Option<Self> {
+        let remainder_bits = [width as u8; DEPTHS];
         let mut parameters =
-            Self { expected_items, removing, bins, remainder_bits: [width as u8; DEPTHS] };
+            Self { expected_items, removing, bins, remainder_bits, stated_bins: 0, wider: 0 };
         for depth in 0..WIDE_DEPTHS {
             parameters.remainder_bits[depth as usize] = (width + WIDE_DEPTHS - depth) as u8;
         }
@@ -170,10 +175,9 @@ impl GrowingParameters {
 
     /// Chance that an unseen key is reported because of entries that came at this depth.
     pub fn rate_of_depth(&self, depth: usize) -> f64 {
-        // At the stated depth all segments become as large as the largest.
-        let all = depth == 0 || Some(depth) == self.stated_depth();
-        let came = if all { self.capacity() } else { 0.75 * self.capacity() };
-        came * ADDRESS_CHANCE * (-f64::from(self.remainder_bits[depth])).exp2()
+        let came = self.came_at(depth);
+        let errs = (came - self.saved_of(depth, came)) * self.capacity() * ADDRESS_CHANCE;
+        errs * (-f64::from(self.remainder_bits[depth])).exp2()
     }
 
     /// The depth that a stated number leads to, if one was stated: up to there every depth has one bit
@@ -181,7 +185,7 @@ impl GrowingParameters {
     pub(super) fn stated_depth(&self) -> Option<usize> {
         let falls = |pair: &&[u8]| pair[1] + 1 == pair[0];
         let depth = self.remainder_bits.windows(2).take_while(falls).count();
-        (depth > WIDE_DEPTHS as usize).then_some(depth)
+        (self.stated_bins != 0 || depth > WIDE_DEPTHS as usize).then_some(depth)
     }
 
     /// Bits per item when the expected number is stored, on average over the phases of a doubling.
@@ -210,7 +214,8 @@ impl GrowingParameters {
         let together = filling >= 1.75 || self.stated_depth() == Some(depth as usize);
         let split = if together { f64::from(filling >= 1.75) } else { filling - 1.0 };
         let whole = filling * self.capacity();
-        let [parent, child] = [0, 1].map(|more| self.width((depth as u32 + more).min(DEPTHS as u32 - 1)));
+        let [parent, child] =
+            [0, 1].map(|more| self.width((depth as u32 + more).min(DEPTHS as u32 - 1)));
         (split * 2.0 * segment_bits(child, whole / 2.0)
             + (1.0 - split) * segment_bits(parent, whole))
             / whole
@@ -220,15 +225,21 @@ impl GrowingParameters {
     pub fn expected_bytes(&self) -> u64 {
         let least = 8 * words_of(self.width(0), 1) as u64;
         let bits = match self.stated_depth() {
+            Some(depth) if self.stated_bins != 0 => self.bits_when_reached(depth),
             Some(_) => self.bits_at(self.expected_items),
             None => self.bits_per_item(),
         };
         least.max((self.expected_items as f64 * bits / 8.0) as u64)
     }
 
-    /// Bits of a field in a segment of this depth: a remainder, and the one that ends it.
+    /// Bits of a field in most segments of this depth: a remainder, and the one that ends it.
     pub(super) fn width(&self, depth: u32) -> usize {
         usize::from(self.remainder_bits[depth as usize]) + 1
+    }
+
+    /// The same in the segment of a hash.
+    pub(super) fn width_at(&self, hash: u64, depth: u32) -> usize {
+        self.width(depth) + usize::from(hash < self.wider_below(depth))
     }
 
     /// Whether filters can be built so: every depth has room for what comes from the one before.
@@ -237,12 +248,13 @@ impl GrowingParameters {
         (1..=MOST_BINS as u32 / 4).contains(&self.bins)
             && bits.iter().all(|bits| (1..=MOST_REMAINDER_BITS as u8).contains(bits))
             && bits.windows(2).all(|pair| pair[1] + 1 >= pair[0])
+            && self.can_be_stated()
     }
 
     /// Bins of the segment of a prefix that is split when it needs more.
     pub(super) fn bins_of(&self, prefix: u64, depth: u32) -> usize {
         if self.stated_depth() == Some(depth as usize) {
-            return self.most_bins();
+            return if self.stated_bins == 0 { self.most_bins() } else { self.stated_bins.into() };
         }
         let more = (u64::from(self.bins) * prefix) >> depth;
         // The last quarter alike, so that the largest segments are many in small filters too.
@@ -273,9 +285,13 @@ impl GrowingParameters {
 const DIRECTORY_BITS: f64 = 3.0 * 64.0;
 
 /// Bits of a segment with so many entries.
-fn segment_bits(width: usize, entries: f64) -> f64 {
-    let words = words_of(width, bins_for(entries as usize + SLOTS / 4));
-    64.0 * words as f64 + DIRECTORY_BITS
+pub(super) fn segment_bits(width: usize, entries: f64) -> f64 {
+    bits_of_bins(width, bins_for(entries as usize + SLOTS / 4))
+}
+
+/// Bits of a segment of so many bins.
+pub(super) fn bits_of_bins(width: usize, bins: usize) -> f64 {
+    64.0 * words_of(width, bins) as f64 + DIRECTORY_BITS
 }
 
 /// Shares of the depths beyond the expected one; they add up to one.
@@ -294,7 +310,9 @@ mod tests {
         for rate in [0.9, 0.3, 0.01, 1e-4, 1e-9] {
             for items in [1, 10_000, 10_000_000, 1 << 40] {
                 let fewest = (-f64::log2(rate) as u32).saturating_sub(2).max(1);
-                for (bins, width) in BINS.flat_map(|bins| (1..fewest).map(move |width| (bins, width))) {
+                for (bins, width) in
+                    BINS.flat_map(|bins| (1..fewest).map(move |width| (bins, width)))
+                {
                     let made = GrowingParameters::with_width(bins, width, rate, items, false);
                     assert_eq!(made, None, "{rate} {items}");
                 }

@@ -55,7 +55,7 @@ impl Growing {
     #[inline(always)]
     fn remove<I: Isa>(&mut self, isa: I, hash: u64) -> bool {
         let (depth, segment) = self.directory.segment(hash);
-        let of = self.depths.of(depth);
+        let of = self.depths.of(hash, depth);
         let (place, width) = (of.place(hash, depth), of.width());
         if segment.is_blind() {
             return true;

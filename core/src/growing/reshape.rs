@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use core::ops::{Deref, Range};
 
 use super::field::used_up;
+use super::lanes::Lanes;
 use super::segment::{
     Address, BLOCKS, BUCKETS, Block, HEAD, OnMatch, Outcome, SLOTS, Segment, words_of,
 };
@@ -17,10 +18,14 @@ use crate::dictionary::work::Uncounted;
 
 /// Slots that are free at least when a segment was just made: one after every block, and the last,
 /// which is never taken.
-const SPARE: usize = BLOCKS + 1;
+pub(super) const SPARE: usize = BLOCKS + 1;
+
+/// Free slots that are left at the end of segments of so many slots.
+const AT_END: usize = 4;
+const LARGE: usize = 16 * SLOTS;
 
 /// Bins that so many entries need.
-const fn least_bins(entries: usize) -> usize {
+pub(super) const fn least_bins(entries: usize) -> usize {
     (entries + SPARE).div_ceil(SLOTS)
 }
 
@@ -31,10 +36,13 @@ pub(super) const fn bins_for(entries: usize) -> usize {
     least.next_multiple_of(1 + least / 16)
 }
 
-/// Where blocks of so many entries start in so many slots, free ones spread evenly.
+/// Where blocks of so many entries start in so many slots, free ones spread evenly. A few are left at the end of
+/// large segments: what comes looks for them there, and the last blocks would be full long before the others.
 pub(super) fn starts(counts: &[usize; BLOCKS], slots: usize) -> [usize; BLOCKS] {
     let entries: usize = counts.iter().sum();
     let free = slots - entries - 1;
+    let at_end = if slots >= LARGE && free >= BLOCKS + AT_END { AT_END } else { 0 };
+    let free = free - at_end;
     let mut before = 0;
     core::array::from_fn(|number| {
         let start = before + free * number / BLOCKS;
@@ -153,12 +161,12 @@ pub(super) struct Half {
     pub(super) used_up: Vec<Address>,
 }
 
-/// The two halves of a segment, whose entries have one bit of remainder less.
+/// The two halves of a segment, whose entries have one bit of remainder less, in fields as wide as each half has.
 pub(super) fn halves<I: Isa>(
     isa: I,
     segment: &Segment<&[u64]>,
     width: usize,
-    child_width: usize,
+    child_widths: [usize; 2],
 ) -> [Half; 2] {
     isa.vectorize(
         #[inline(always)]
@@ -169,12 +177,14 @@ pub(super) fn halves<I: Isa>(
             let entries = segment.count(width);
             let bins = bins_for(entries / 2 + entries / 32);
             let mut halves = [0, 1].map(|side| {
-                half(isa, segment, width, child_width, bins, side * BLOCKS / 2, &mut everywhere)
+                let (child_width, first) = (child_widths[side], side * BLOCKS / 2);
+                half(isa, segment, width, child_width, bins, first, &mut everywhere)
             });
             for parent in everywhere {
                 for bit in [0, 1] {
-                    let (side, place) = child(parent, bit, used_up(child_width));
-                    halves[side].segment.store(isa, child_width, place);
+                    let (side, place) = child(parent, bit, 0);
+                    let field = used_up(child_widths[side]);
+                    halves[side].segment.store(isa, child_widths[side], Address { field, ..place });
                 }
             }
             halves
@@ -199,52 +209,63 @@ fn half<I: Isa>(
     let bins = bins.max(least_bins(counts.iter().sum()));
     let mut made = Segment::new(child_width, bins);
     let mut newly_used_up = Vec::new();
+    let (per_word, child_per_word) = (64 / width, 64 / child_width);
+    let lanes = Lanes::new(width, child_width);
     for (number, (start, source)) in
         starts(&counts, SLOTS * bins).into_iter().zip(sources).enumerate()
     {
         let (parent, upper) = (first_block + number / 2, number % 2 == 1);
         let (mut buckets, first_bucket) = buckets_of_half(segment, first_block, number);
+        let own = buckets >> first_bucket & ((1 << HALF) - 1);
+        if let Some(occupied) = lanes.halve(isa, segment, source.clone(), own, &mut made, start) {
+            made.set_block(number, Block::new(start, occupied));
+            continue;
+        }
         let below = 2 * first_bucket;
-        let (mut occupied, mut last, mut to) = (0, 0, start);
-        // As many fields as a word holds, so that they are written at once, and the ends of runs alike.
+        let (mut occupied, mut last, mut to) = (0, u32::MAX, start);
+        // As many fields as a word holds, so that they are read and written at once, and the ends of runs alike.
         let (mut fields, mut held) = (0, 0);
-        let (mut ends, mut ended) = (0, start);
         for slots in chunks(source) {
             let mut old_ends = segment.ends(slots.clone());
-            for slot in slots {
-                let (bucket, field) = (buckets.trailing_zeros(), segment.field(width, slot));
-                // The last of its bucket: the next one is in the next bucket that has any.
-                buckets &= buckets.wrapping_sub(old_ends & 1);
-                old_ends >>= 1;
-                if field == used_up(width) {
-                    everywhere.push(Address { block: parent as u32, bucket, field });
-                    continue;
+            // Which entries are in another bucket than the one before, which then ends a run.
+            let (first, mut others) = (to, 0);
+            for slot in slots.clone().step_by(per_word) {
+                let mut old_fields = segment.fields(width, slot);
+                for _ in slot..slots.end.min(slot + per_word) {
+                    let (bucket, field) = (buckets.trailing_zeros(), old_fields >> (64 - width));
+                    old_fields <<= width;
+                    // The last of its bucket: the next one is in the next bucket that has any.
+                    buckets &= buckets.wrapping_sub(old_ends & 1);
+                    old_ends >>= 1;
+                    if field == used_up(width) {
+                        everywhere.push(Address { block: parent as u32, bucket, field });
+                        continue;
+                    }
+                    let bit = (field >> (width - 1)) as u32;
+                    let field = (field % used_up(width)) << (child_width + 1 - width);
+                    let bucket = 2 * bucket + bit - below;
+                    others |= u64::from(bucket != last) << (to - first);
+                    if held == child_per_word {
+                        made.set_fields(child_width, to, held, fields);
+                        (fields, held) = (0, 0);
+                    }
+                    (fields, held) = (fields << child_width | field, held + 1);
+                    occupied |= 1 << bucket;
+                    (last, to) = (bucket, to + 1);
+                    if field == used_up(child_width) {
+                        let block = (2 * parent + usize::from(upper)) % BLOCKS;
+                        newly_used_up.push(Address { block: block as u32, bucket, field });
+                    }
                 }
-                let bit = (field >> (width - 1)) as u32;
-                let field = (field % used_up(width)) << (child_width + 1 - width);
-                let bucket = 2 * bucket + bit - below;
-                if to > start && bucket != last {
-                    ends |= 1 << (to - 1 - ended);
-                }
-                if to - ended == SLOTS {
-                    made.set_ends(ended, ends);
-                    (ends, ended) = (0, to);
-                }
-                if (held + 1) * child_width > 64 {
-                    made.set_fields(child_width, to, held, fields);
-                    (fields, held) = (0, 0);
-                }
-                (fields, held) = (fields << child_width | field, held + 1);
-                occupied |= 1 << bucket;
-                (last, to) = (bucket, to + 1);
-                if field == used_up(child_width) {
-                    let block = (2 * parent + usize::from(upper)) % BLOCKS;
-                    newly_used_up.push(Address { block: block as u32, bucket, field });
-                }
+            }
+            // Before the first of all there is none.
+            match first == start {
+                true => made.set_ends(first, others >> 1),
+                false => made.set_ends(first - 1, others),
             }
         }
         if to > start {
-            made.set_ends(ended, ends | 1 << (to - 1 - ended));
+            made.set_end(to - 1);
             made.set_fields(child_width, to, held, fields);
         }
         made.set_block(number, Block::new(start, occupied));

@@ -126,7 +126,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
 
     /// The fields of a slot and those after it, from the highest bit down.
     #[inline(always)]
-    fn fields(&self, width: usize, slot: usize) -> u64 {
+    pub(super) fn fields(&self, width: usize, slot: usize) -> u64 {
         read_bits_down(&self.words, width * slot)
     }
 
@@ -186,14 +186,15 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
     /// last slot of all is never taken.
     #[inline(always)]
     fn gap(&self, width: usize, number: usize) -> Option<(usize, usize)> {
-        let mut start = self.block(number).start();
-        for block in number..BLOCKS - 1 {
-            let next = self.block(block + 1).start();
-            // The last entry of a block ends a run.
-            if next > start && !self.ends_at(next - 1) {
+        let (blocks, slots) = self.words.split_first_chunk::<BLOCKS>()?;
+        let start = Block(blocks[number % BLOCKS]).start();
+        for block in number % BLOCKS..BLOCKS - 1 {
+            let next = Block(blocks[block + 1]).start();
+            // The last entry of a block ends a run. What is before a block without slots was looked at already, or
+            // is not after this one.
+            if next > start && slots[(next - 1) / SLOTS] >> ((next - 1) % SLOTS) & 1 == 0 {
                 return Some((block, self.end(width, block)));
             }
-            start = next;
         }
         let end = self.end(width, BLOCKS - 1);
         (end + 1 < self.slots(width)).then_some((BLOCKS - 1, end))

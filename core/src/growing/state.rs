@@ -13,6 +13,7 @@ use super::filter::Growing;
 use super::origin::Origins;
 use super::parameters::GrowingParameters;
 use super::segment::{BLOCKS, MOST_BINS, SLOTS, Segment, words_of};
+use crate::bits::first_hash;
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 
@@ -27,7 +28,7 @@ pub(super) fn write(filter: &Growing, out: &mut Writer) {
     for hash in directory.first_hashes() {
         let (depth, segment) = directory.segment(hash);
         out.u8(depth as u8);
-        out.u8(segment.bins(filter.parameters.width(depth)) as u8);
+        out.u8(segment.bins(filter.parameters.width_at(hash, depth)) as u8);
         out.words(segment.words());
         if let Some(origins) = directory.origins(hash) {
             out.u32(origins.words().len() as u32);
@@ -53,7 +54,8 @@ pub(super) fn read(
     let items = payload.u64("items")?;
     let lost = payload.u64("lost entries")?;
     let directory = read_directory(payload, parameters.removing, |payload, prefix, depth| {
-        let segment = read_segment(payload, parameters.width(depth))?;
+        let width = parameters.width_at(first_hash(prefix, depth), depth);
+        let segment = read_segment(payload, width)?;
         let origins = match parameters.removing {
             true => read_origins(payload, prefix, depth)?,
             false => Origins::default(),
@@ -62,7 +64,7 @@ pub(super) fn read(
     })?;
     let entries = |hash| {
         let (depth, segment) = directory.segment(hash);
-        segment.count(parameters.width(depth)) as u64
+        segment.count(parameters.width_at(hash, depth)) as u64
     };
     // Entries without a remainder are stored more than once, so there may be fewer items. More are
     // forged, and no harm.

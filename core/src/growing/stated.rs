@@ -3,19 +3,26 @@
 //! If the number is right, entries need no more bits than a filter of that one size would give them. They
 //! lose one with every split of their segment: so those that come at depth i get d - i bits more than
 //! those at depth d, which the stated number leads to, and there all are equally long. No segment of depth
-//! d splits before its 7/4 C entries are there, and the number is just below that: then together they err
-//! with chance 7/4 C / (Q 2^r), and not d times as often.
+//! d splits before it has S entries, a few more than the number brings to each: then together they err
+//! with chance S / (Q 2^r), and not d times as often.
+//!
+//! Whole bits would take up to one too many. So a part of all segments, those of the lowest prefixes, have
+//! one bit more than the others, and the part is as large as the error needs. While segments are few, the
+//! boundary lies inside of one: that one has the shorter remainders, and its entries keep them.
 //!
 //! If the number is wrong, the filter goes on growing, and must not cost more than if nobody had said
 //! anything: beyond depth d remainders are as long as that allows. The error that this takes is least with
 //! large segments, whose heads cost little.
 //!
-//! Worked example: 1% and a million items. 256 segments of up to 66 bins, 3906 entries each, with 8 bits of
-//! remainder: 0.5%. The next depths have 11 bits, as long as those of smaller segments with 9 take, and
-//! add 0.3%. That is 11.6 bits per item instead of 14.9.
+//! Worked example: 1% and a million items. 256 segments of 3906 entries each, which split at 65 bins; 88 have
+//! remainders of 7 bits and 168 of 8, which is 0.68%. The next depth has 9 bits and those after it 10, as long
+//! as those of smaller segments with 9 take, and add 0.32%. That is 11.1 bits per item instead of 14.9.
 
 use super::directory::DEPTHS;
-use super::parameters::{GrowingParameters, MOST_REMAINDER_BITS, UNKNOWN_ITEMS, WIDE_DEPTHS};
+use super::parameters::{
+    GrowingParameters, MOST_REMAINDER_BITS, UNKNOWN_ITEMS, bits_of_bins, segment_bits,
+};
+use super::reshape::{SPARE, bins_for, least_bins};
 use super::segment::{MOST_BINS, SLOTS};
 use crate::blueprint::Unfit;
 #[cfg(not(feature = "std"))]
@@ -26,7 +33,7 @@ const BINS: core::ops::RangeInclusive<u32> = 19..=MOST_BINS as u32 / 4;
 
 /// How many times the bits of a filter of which nothing was said one that outgrows its number may take on
 /// average, so that it does not take more at any moment.
-const NO_MORE: f64 = 0.98;
+const NO_MORE: f64 = 0.99;
 
 impl GrowingParameters {
     /// Nearly the smallest for `items` that keep `rate` at every size and, beyond that number, take no
@@ -34,24 +41,28 @@ impl GrowingParameters {
     pub fn with_stated_items(rate: f64, items: u64) -> Result<Self, Unfit> {
         let none = Self::with_error(rate, UNKNOWN_ITEMS, false)?;
         let unaware = Self { expected_items: items, ..none };
-        let candidates = BINS.filter_map(|bins| none.for_items(bins, rate, items));
-        let best = candidates.min_by(|one, other| one.bits_at(items).total_cmp(&other.bits_at(items)));
-        Ok(best.filter(|best| best.bits_at(items) < unaware.bits_at(items)).unwrap_or(unaware))
+        let made = BINS.filter_map(|bins| none.for_items(bins, rate, items));
+        let best = made.min_by(|(one, _), (other, _)| one.total_cmp(other));
+        Ok(best
+            .filter(|&(bits, _)| bits < unaware.bits_at(items))
+            .map_or(unaware, |(_, best)| best))
     }
 
-    /// Segments of so many bins for so many items, growing on as `self` does; `None` if that errs too
-    /// often, or the items are so few that it does not matter.
-    fn for_items(&self, bins: u32, rate: f64, items: u64) -> Option<Self> {
+    /// Segments of so many bins for so many items, growing on as `self` does, and the bits that each item then
+    /// takes; `None` if that errs too often, or the items are so few that it does not matter.
+    fn for_items(&self, bins: u32, rate: f64, items: u64) -> Option<(f64, Self)> {
         let mut made = Self { expected_items: items, bins, ..*self };
-        let depth = made.depth_for(items);
-        if !(WIDE_DEPTHS as usize + 1..DEPTHS).contains(&depth) {
-            return None;
-        }
+        let (depth, stated_bins) = made.filled_by(items)?;
+        made.stated_bins = stated_bins;
         // The longest remainders that fit, which are nearly the same at the next depth.
         let mut remainder = 1;
         for beyond in depth + 1..DEPTHS {
-            let most = NO_MORE * self.bits_of(self.width(self.depth_of(&made, beyond)));
-            let fits = |remainder: u32| made.bits_of(remainder as usize + 1) <= most;
+            let most = self.bits_of(self.width(self.depth_of(&made, beyond)));
+            let fits = |remainder: u32| {
+                let width = remainder as usize + 1;
+                made.bits_of(width) <= NO_MORE * most
+                    && (beyond > depth + 1 || made.bits_when_left(width) <= most)
+            };
             while remainder > 0 && !fits(remainder) {
                 remainder -= 1;
             }
@@ -63,23 +74,147 @@ impl GrowingParameters {
             }
             made.remainder_bits[beyond] = remainder as u8;
         }
-        (1..=MOST_REMAINDER_BITS - depth as u32).find_map(|remainder| {
-            for at in 0..=depth {
-                made.remainder_bits[at] = (remainder as usize + depth - at) as u8;
-            }
-            (made.is_valid() && made.false_positive_rate() <= rate).then_some(made)
+        made.fall_to(depth, 1);
+        let left = rate - (depth + 1..DEPTHS).map(|beyond| made.rate_of_depth(beyond)).sum::<f64>();
+        (1..MOST_REMAINDER_BITS - depth as u32).find_map(|remainder| {
+            made.fall_to(depth, remainder);
+            made.wider = made.wide_enough(depth, left)?;
+            made.is_valid().then(|| (made.bits_when_reached(depth), made))
         })
     }
 
-    /// The depth at which so many items fit into segments that are not split yet. Some have more than the
-    /// others; as good as none has four deviations more.
-    fn depth_for(&self, items: u64) -> usize {
-        let most = (SLOTS * (self.most_bins() - 1)) as f64;
-        let fits = |depth: &usize| {
-            let usual = items as f64 * (-(*depth as f64)).exp2();
-            usual + 4.0 * usual.sqrt() <= most
+    /// The depth at which so many items fit into segments twice as large as the smallest that are split, and
+    /// the bins that those need. Some have more than the others; one in a thousand has three deviations more, and splits.
+    fn filled_by(&self, items: u64) -> Option<(usize, u8)> {
+        let bins = |depth: usize| {
+            let usual = items as f64 * (-(depth as f64)).exp2();
+            least_bins((usual + 3.0 * usual.sqrt()) as usize) as u64
         };
-        (0..DEPTHS).find(fits).unwrap_or(DEPTHS)
+        let most = 2 * u64::from(self.bins);
+        let depth = (0..DEPTHS - 1).find(|&depth| bins(depth) <= most)?;
+        // The largest of the depth before are halves here, and must not fill these.
+        (bins(depth) >= u64::from(self.bins)).then(|| (depth, bins(depth) as u8))
+    }
+
+    /// Remainders of so many bits at this depth, and one more at each before.
+    fn fall_to(&mut self, depth: usize, remainder: u32) {
+        for at in 0..=depth {
+            self.remainder_bits[at] = (remainder as usize + depth - at) as u8;
+        }
+    }
+
+    /// The fewest segments with a bit more, in 256ths, with which all up to this depth err at most so often. All
+    /// but one at most: if all had a bit more, all would have the same.
+    fn wide_enough(&self, depth: usize, rate: f64) -> Option<u8> {
+        let finest = (256_u32 >> depth).max(1);
+        let errs = |parts: u32| {
+            let made = self.with_wider((parts * finest) as u8);
+            (0..=depth).map(|at| made.rate_of_depth(at)).sum::<f64>()
+        };
+        let (mut few, mut enough) = (0, 256 / finest - 1);
+        if errs(enough) > rate {
+            return None;
+        }
+        while few < enough {
+            let middle = few.midpoint(enough);
+            match errs(middle) <= rate {
+                true => enough = middle,
+                false => few = middle + 1,
+            }
+        }
+        Some((enough * finest) as u8)
+    }
+
+    fn with_wider(&self, wider: u8) -> Self {
+        Self { wider, ..*self }
+    }
+
+    /// Whether what is said of a stated number can be: nothing is lost when its segments split.
+    pub(super) fn can_be_stated(&self) -> bool {
+        if self.stated_bins == 0 {
+            return self.wider == 0;
+        }
+        let bits = &self.remainder_bits;
+        let fits = |depth: usize| bits.get(depth + 1).is_some_and(|&next| next >= bits[depth]);
+        !self.removing
+            && (self.bins..=2 * self.bins).contains(&self.stated_bins.into())
+            && bits[0] < MOST_REMAINDER_BITS as u8
+            && self.stated_depth().is_some_and(fits)
+    }
+
+    /// Entries that come at this depth for each segment there will be, in parts of C.
+    pub(super) fn came_at(&self, depth: usize) -> f64 {
+        let slots = SLOTS as f64 * f64::from(self.stated_bins);
+        let stated = (slots - SPARE as f64) / self.capacity();
+        match self.stated_depth() {
+            // But for the first they begin as halves, with 0.73 C on average; then all become equally large.
+            Some(0) if depth == 0 && self.stated_bins != 0 => stated,
+            Some(at) if depth == at && self.stated_bins != 0 => stated - 0.73,
+            // They begin as halves of those.
+            Some(at) if depth == at + 1 && self.stated_bins != 0 => 1.5 - stated / 2.0,
+            Some(at) if depth == at => 1.0,
+            _ if depth == 0 => 1.0,
+            _ => 0.75,
+        }
+    }
+
+    /// Hashes below this one have a bit more at this depth. Segments through which the boundary goes have not.
+    pub(super) fn wider_below(&self, depth: u32) -> u64 {
+        match self.stated_depth() {
+            Some(stated) if (1..=stated).contains(&(depth as usize)) => {
+                (u64::from(self.wider) << depth >> 8) << (64 - depth)
+            }
+            _ => 0,
+        }
+    }
+
+    /// How much less than `came` would err as often as what came at this depth, because some have a bit more.
+    /// To the segment with the boundary inside, which has not, may have come more than to others: 7/8.
+    pub(super) fn saved_of(&self, depth: usize, came: f64) -> f64 {
+        if self.wider == 0 || self.stated_depth().is_none_or(|stated| depth > stated) {
+            return 0.0;
+        }
+        let all = f64::from(self.wider) / 256.0;
+        let here = self.wider_below(depth as u32) as f64 * (-64.0_f64).exp2();
+        (came * all - came.max(0.875) * (all - here)) / 2.0
+    }
+
+    /// Bits per item when the stated number, which leads to this depth, is there.
+    pub(super) fn bits_when_reached(&self, depth: usize) -> f64 {
+        let usual = self.entries_when_reached(depth);
+        let wider = f64::from(self.wider) / 256.0;
+        let width = self.width(depth as u32);
+        // Segments differ by so many deviations.
+        let some = [-1.5, -0.8, -0.4, 0.0, 0.4, 0.8, 1.5].map(|deviations| {
+            let bins = self.bins_at(depth, (usual + deviations * usual.sqrt()) as usize);
+            (1.0 - wider) * bits_of_bins(width, bins) + wider * bits_of_bins(width + 1, bins)
+        });
+        some.iter().sum::<f64>() / some.len() as f64 / usual
+    }
+
+    /// Bits per item with fields of this width when all segments of the stated number have just been split.
+    fn bits_when_left(&self, width: usize) -> f64 {
+        let half = f64::from(self.stated_bins) * SLOTS as f64 / 2.0;
+        segment_bits(width, half) / half
+    }
+
+    /// Bins for so many entries in a segment of this depth when more will come. At the depth that a stated number
+    /// leads to, the last steps are such that a segment has no more than it needs when that number is there.
+    pub(super) fn bins_at(&self, depth: usize, entries: usize) -> usize {
+        let (least, more) = (least_bins(entries), bins_for(entries));
+        if self.stated_bins == 0 || self.stated_depth() != Some(depth) {
+            return more;
+        }
+        let enough = least_bins(self.entries_when_reached(depth) as usize);
+        match enough.checked_sub(least) {
+            Some(missing) => enough - missing / (1 + least / 16) * (1 + least / 16),
+            None => least,
+        }
+    }
+
+    /// Entries of a segment of this depth on average when the expected number is there.
+    fn entries_when_reached(&self, depth: usize) -> f64 {
+        self.expected_items as f64 * (-(depth as f64)).exp2()
     }
 
     /// The depth that segments of `self` have when those of another filter have this one.

@@ -17,7 +17,7 @@ use super::filter::Growing;
 use super::merging::in_parent;
 use super::reshape::child;
 use super::segment::{Address, OnMatch, Outcome, Segment};
-use crate::bits::{Isa, prefix, vectorized};
+use crate::bits::{Isa, children, prefix, vectorized};
 use crate::dictionary::work::Uncounted;
 
 #[cfg(doc)]
@@ -43,7 +43,7 @@ impl Growing {
                 self.blind(hash, depth);
                 continue;
             }
-            for place in segment.entries(self.parameters.width(depth)) {
+            for place in segment.entries(self.parameters.width_at(hash, depth)) {
                 let entry = Entry { hash, depth, place };
                 let this = &mut *self;
                 vectorized!(this.level, |isa| this.take_in_entry(isa, entry));
@@ -66,7 +66,7 @@ impl Growing {
             if depth < entry.depth && self.split(isa, entry.hash, &mut Uncounted) {
                 continue;
             }
-            let widths = |depth| self.parameters.width(depth);
+            let widths = |depth| self.parameters.width_at(entry.hash, depth);
             let place = (depth + 1..=entry.depth).rev().fold(entry.place, |place, depth| {
                 let side = prefix(entry.hash, depth) % 2;
                 in_parent(side as usize, place, widths(depth), widths(depth - 1))
@@ -88,17 +88,21 @@ impl Growing {
 
     /// The same entry one depth below: in one of the halves, or in both if it has no remainder.
     fn halves_of(&self, Entry { hash, depth, place }: Entry) -> [Option<Entry>; 2] {
-        let (width, below) = (self.parameters.width(depth), self.parameters.width(depth + 1));
-        let half = |bit, field| {
-            let (side, place) = child(place, bit, field);
-            let first = prefix(hash, depth) << 1 | side as u64;
-            Some(Entry { hash: first << 1 << (62 - depth), depth: depth + 1, place })
+        let width = self.parameters.width_at(hash, depth);
+        let half = |bit, rest: u64| {
+            let (side, place) = child(place, bit, 0);
+            let hash = children(hash, depth)[side];
+            let below = self.parameters.width_at(hash, depth + 1);
+            let place = Address { field: rest << (below + 1 - width), ..place };
+            Some(Entry { hash, depth: depth + 1, place })
         };
+        // What is left of a remainder that is used up is nothing, and the one that ends it.
+        let nothing = used_up(width) >> 1;
         if place.field == used_up(width) {
-            return [0, 1].map(|bit| half(bit, used_up(below)));
+            return [0, 1].map(|bit| half(bit, nothing));
         }
         let bit = place.field >> (width - 1);
-        [half(bit as u32, (place.field % used_up(width)) << (below + 1 - width)), None]
+        [half(bit as u32, place.field % used_up(width)), None]
     }
 
     /// Reports everything that begins like a hash from now on, and perhaps more.

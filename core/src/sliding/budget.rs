@@ -1,8 +1,8 @@
 //! From a memory to an error: the inverse of formulas that go the other way.
 
+use crate::blueprint::{Blueprint, Unfit};
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
-use crate::blueprint::{Blueprint, Unfit};
 use crate::rate::ErrorRate;
 
 /// The parameters with the smallest error that fit into `bytes`, of those that `with_error` finds for a

@@ -70,6 +70,10 @@ impl Blueprint for BlockedParameters {
         Bytes::ADAPTS
     }
 
+    fn bytes_at_first(&self) -> u64 {
+        self.heap_bytes()
+    }
+
     fn lines_touched(&self) -> f64 {
         1.0
     }

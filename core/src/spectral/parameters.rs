@@ -179,6 +179,10 @@ impl Blueprint for SpectralParameters {
         self.storage_cost().2
     }
 
+    fn bytes_at_first(&self) -> u64 {
+        self.heap_bytes()
+    }
+
     fn lines_touched(&self) -> f64 {
         f64::from(self.rows.hashes) * self.storage_cost().1
     }

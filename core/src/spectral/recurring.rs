@@ -93,6 +93,10 @@ impl Blueprint for RecurringParameters {
         self.plain().adapts()
     }
 
+    fn bytes_at_first(&self) -> u64 {
+        self.heap_bytes()
+    }
+
     fn lines_touched(&self) -> f64 {
         // The marker is always asked, the second filter for few.
         self.plain().lines_touched() + 1.0

@@ -11,11 +11,10 @@
 //!
 //! Many sightings recorded at once are one entry beside the ring: see [`Latest`].
 
-use alloc::boxed::Box;
+use super::Spectral;
 use super::counters::Bytes;
 use super::parameters::SpectralParameters;
 use super::window_parameters::SpectralWindowParameters;
-use super::Spectral;
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
@@ -24,6 +23,7 @@ use crate::hash::{reduce, remix};
 use crate::latest::Latest;
 use crate::plan::{Goal, Limit};
 use crate::window::Time;
+use alloc::boxed::Box;
 
 /// A ring of short hashes, and how often each is in it.
 #[derive(Debug, Clone)]

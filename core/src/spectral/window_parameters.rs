@@ -96,6 +96,10 @@ impl Blueprint for SpectralWindowParameters {
         self.counting().adapts()
     }
 
+    fn bytes_at_first(&self) -> u64 {
+        self.heap_bytes()
+    }
+
     fn lines_touched(&self) -> f64 {
         // The counters of the key that comes and of the one that goes, and the ring.
         2.0 * self.counting().lines_touched() + 1.0

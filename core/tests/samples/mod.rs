@@ -5,6 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use lately::catalog::Row;
+use lately::growing::GrowingParameters;
 use lately::plan::Goal;
 use lately::raw::{Blueprint, Filter, codec};
 use lately::spectral::{Rows, Rule, SpectralParameters, Storage};
@@ -56,7 +57,8 @@ pub fn variants() -> Vec<Box<dyn Filter>> {
     let storages = storages.map(|storage| SpectralParameters { storage, ..planned });
     let rules = [SpectralParameters { rule, ..planned }];
     let counters = storages.into_iter().chain(rules).map(|parameters| filled(&parameters));
-    counters.chain([filled(&single_bits())]).collect()
+    let stated = [stated(0, 0), stated(2, 160)].map(|parameters| filled(&parameters));
+    counters.chain([filled(&single_bits())]).chain(stated).collect()
 }
 
 /// Counters so few that they meet. Written out: planning better tomorrow must not change them.
@@ -78,6 +80,16 @@ pub fn single_bits() -> TimeLimitedParameters {
         slice_chance: 0.5,
         expected: 100,
     }
+}
+
+/// A growing filter that was told how much to expect, in tiny segments. Those of the first releases had no bins
+/// of their own for that, and the same remainders everywhere.
+#[allow(dead_code)]
+pub fn stated(stated_bins: u8, wider: u8) -> GrowingParameters {
+    let remainder_bits =
+        core::array::from_fn(|depth| [8, 7, 6, 5, 4].get(depth).copied().unwrap_or(9));
+    let (expected_items, bins) = (900, 1);
+    GrowingParameters { expected_items, removing: false, bins, remainder_bits, stated_bins, wider }
 }
 
 /// The hash of the i-th key of a sample; every third repeats the one 50 before it.

@@ -96,6 +96,10 @@ impl Blueprint for GrowingTailsParameters {
         true
     }
 
+    fn bytes_at_first(&self) -> u64 {
+        self.heap_bytes()
+    }
+
     fn lines_touched(&self) -> f64 {
         let (bytes, _) = self.shape.level_bytes();
         bytes as f64 / self.shape.bins as f64 / 64.0 + 1.0

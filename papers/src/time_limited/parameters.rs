@@ -106,6 +106,10 @@ impl Blueprint for TimeLimitedParameters {
         true
     }
 
+    fn bytes_at_first(&self) -> u64 {
+        self.heap_bytes()
+    }
+
     fn needs_even_stream(&self) -> bool {
         true
     }

@@ -105,7 +105,7 @@ impl Filter for GrowingCounts {
     }
 
     fn false_positive_rate(&self) -> f64 {
-        self.directory.mean_rate(SEGMENTS_ASKED, |depth, segment| {
+        self.directory.mean_rate(SEGMENTS_ASKED, |_, depth, segment| {
             Counts::of(segment, self.parameters.lengths.width(depth)).matched()
         })
     }

@@ -212,14 +212,14 @@ impl GrowingCounts {
     #[inline(always)]
     pub(super) fn counts(&self, hash: u64) -> (Address, Counts<&[u64]>) {
         let (depth, segment) = self.directory.segment(hash);
-        let of = self.depths.of(depth);
+        let of = self.depths.of(hash, depth);
         (of.place(hash, depth), Counts::of(segment, of.width()))
     }
 
     #[inline(always)]
     fn counts_mut(&mut self, hash: u64) -> (Address, Counts<&mut [u64]>) {
         let (depth, segment) = self.directory.segment_mut(hash);
-        let of = self.depths.of(depth);
+        let of = self.depths.of(hash, depth);
         (of.place(hash, depth), Counts::of(segment, of.width()))
     }
 
@@ -227,7 +227,7 @@ impl GrowingCounts {
     #[inline(always)]
     pub(super) fn ahead(&self, hash: u64) -> (Address, Counts<&[u64]>) {
         let (depth, segment) = self.directory.segment(hash);
-        let of = self.depths.of(depth);
+        let of = self.depths.of(hash, depth);
         let counts = Counts::of(segment, of.width());
         let words = counts.segment.words();
         let rest = hash << depth;

@@ -38,8 +38,8 @@ use crate::sliding::slices::{Probe, window_chance};
 use crate::window::{Slack, Time};
 
 pub use parameters::AgePartitionedParameters;
-use sizing::{floor, may_beat};
 pub use sizing::{choices, with_error, with_memory};
+use sizing::{floor, may_beat};
 
 mod parameters;
 mod sizing;

@@ -2,10 +2,10 @@
 
 use alloc::vec::Vec;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::AgePartitionedParameters;
 use crate::blueprint::{Blueprint, Floor};
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::frontier::Frontier;
 use crate::plan::Goal;
 use crate::probability::{even_load, least, most_load};

@@ -10,8 +10,8 @@
 use core::ops::Range;
 
 use super::block::Block;
-use super::store::{Blocks, REGIONS, Spot, open};
 use super::run::GOES_ON;
+use super::store::{Blocks, REGIONS, Spot, open};
 use crate::bits::Isa;
 use crate::dictionary::work::Work;
 

@@ -222,8 +222,11 @@ impl Clock {
         let fine_bits = self.division.fine_bits;
         let now = self.moment(home).now >> fine_bits;
         let (generation, part) = (tag >> fine_bits, tag & ((1 << fine_bits) - 1));
-        let passes =
-            if now >= generation { now - generation } else { now + self.division.count + 1 - generation };
+        let passes = if now >= generation {
+            now - generation
+        } else {
+            now + self.division.count + 1 - generation
+        };
         let pass = u128::from(self.price) * u128::from(self.homes);
         // Where its part begins and ends, from the sweep that began its generation on.
         let start = |part: u64| match part {
@@ -383,7 +386,10 @@ mod tests {
                             let tag = inserted[then as usize].1;
                             assert!(clock.moment(home).is_alive(tag));
                             let (least, most) = clock.age(home, tag);
-                            assert!((least..=most).contains(&distance), "{distance} {least} {most}");
+                            assert!(
+                                (least..=most).contains(&distance),
+                                "{distance} {least} {most}"
+                            );
                             assert!(most <= reach);
                         }
                         if division.fine_bits > 0 {

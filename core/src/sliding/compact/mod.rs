@@ -28,9 +28,9 @@ mod shape;
 mod state;
 mod store;
 mod sweep;
-mod words;
 #[cfg(test)]
 mod tests;
+mod words;
 
 pub use chain::REACH;
 pub use clock::{Clock, Division};
@@ -40,8 +40,6 @@ pub use shape::Shape;
 use alloc::boxed::Box;
 use core::ops::RangeInclusive;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use crate::bits::{Isa, vectorized};
 use crate::blueprint::{Blueprint, Floor, Structure, Unfit};
 use crate::codec::{Reader, Writer};
@@ -49,6 +47,8 @@ use crate::dictionary::work::{Uncounted, Work};
 use crate::dictionary::{Fault, Repeat, Seen};
 use crate::error::Error;
 use crate::filter::{Age, Aging, Filter, Membership};
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::plan::{Goal, Limit};
 use crate::rate::ErrorRate;
 use crate::window::{Time, Window};
@@ -293,9 +293,7 @@ impl Membership for SlidingCompact {
 
     #[inline]
     fn insert_new_hash(&mut self, hash: u64, _now: Time) -> bool {
-        vectorized!(self.blocks.level(), |isa| {
-            self.insert(isa, hash, Repeat::Keep, Uncounted)
-        })
+        vectorized!(self.blocks.level(), |isa| { self.insert(isa, hash, Repeat::Keep, Uncounted) })
     }
 
     #[inline]

@@ -2,8 +2,6 @@
 
 use alloc::boxed::Box;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::SlidingCompact;
 use super::clock::{Clock, Division};
 use super::shape::Shape;
@@ -12,6 +10,8 @@ use crate::dictionary::MARGIN;
 use crate::duplicates::law::Stream;
 use crate::error::Error;
 use crate::filter::Filter;
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::hash::Seed;
 use crate::parameters::{List, Parameters};
 use crate::promise::{Mistakes, Promise};

@@ -52,11 +52,8 @@ struct Buckets {
 }
 
 static BUCKETS: Buckets = {
-    let mut buckets = Buckets {
-        below: [[0; MOST_BUCKETS]; 2],
-        byte: [0; MOST_BUCKETS],
-        bit: [0; MOST_BUCKETS],
-    };
+    let mut buckets =
+        Buckets { below: [[0; MOST_BUCKETS]; 2], byte: [0; MOST_BUCKETS], bit: [0; MOST_BUCKETS] };
     let mut bucket = 0;
     while bucket < MOST_BUCKETS {
         let bit = bit_of(bucket as u32) % u128::BITS;

@@ -1,10 +1,10 @@
 //! The dimensions of the blocks, and the formulas from what is wanted to them.
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::block::{Layout, SLOTS};
 use crate::bits::{Aligned, size};
 use crate::dictionary::{Cut, MARGIN};
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 
 /// Blocks after the last home, for what spills from there. A block has at most 255 guests, which fill
 /// four; the fifth is always empty, so that every block in use has a neighbour.

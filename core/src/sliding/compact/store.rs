@@ -4,7 +4,7 @@ use super::block::{Block, ENDS, FRONT, Layout, SLOTS};
 use super::chain::Room;
 pub use super::moment::Moment;
 use super::run::Bucket;
-use super::{Shape, SPARE_BLOCKS};
+use super::{SPARE_BLOCKS, Shape};
 use crate::bits::{Isa, LINE_BYTES, Level, Records, Scalar};
 use crate::dictionary::work::{Part, Work};
 use crate::dictionary::{Cut, Place, Repeat, Seen};
@@ -302,7 +302,8 @@ impl Blocks {
             smaller -= here;
             (number, slot) = (number + 1, 0);
         }
-        let entry = if occupied { self.search(isa, number, slot, place.remainder, work) } else { None };
+        let entry =
+            if occupied { self.search(isa, number, slot, place.remainder, work) } else { None };
         Spot { block: number, slot, occupied, entry }
     }
 

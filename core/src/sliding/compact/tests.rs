@@ -31,7 +31,8 @@ impl Model {
             });
         }
         let moment = clock.moment(place.bin);
-        let same = |entry: &&mut (u32, u64, u64)| (entry.0, entry.1) == (place.bucket, place.remainder);
+        let same =
+            |entry: &&mut (u32, u64, u64)| (entry.0, entry.1) == (place.bucket, place.remainder);
         match homes[place.bin].iter_mut().find(same) {
             Some(entry) => {
                 let alive = moment.is_alive(entry.2);
@@ -153,7 +154,8 @@ fn agrees(parameters: SlidingCompactParameters, crowd: Crowd, seed: u64, repeats
             let mut entries = filter.blocks.entries();
             entries.sort();
             assert!(entries == model.entries(), "contents at {}", case());
-            farthest = farthest.max((0..parameters.shape.homes).map(away(&filter.blocks)).max().unwrap());
+            farthest =
+                farthest.max((0..parameters.shape.homes).map(away(&filter.blocks)).max().unwrap());
         }
     }
     farthest
@@ -177,8 +179,7 @@ fn agrees_with_a_list_per_home() {
 fn agrees_when_nearly_full() {
     for (seed, (shape, count)) in SHAPES.into_iter().enumerate() {
         if count > 3 {
-            let farthest =
-                agrees(parameters(40, 0.97, shape, count), Crowd::Even, seed as u64, 5);
+            let farthest = agrees(parameters(40, 0.97, shape, count), Crowd::Even, seed as u64, 5);
             assert!(farthest > 0, "nobody was away from home");
         }
     }
@@ -240,7 +241,9 @@ fn pass_time(
 fn a_home_with_more_runs_than_slots_denies_nothing() {
     let parameters = roomy();
     let hashes: Vec<u64> = (0..119).map(|bucket| hash_of(&parameters, 5, bucket, 3)).collect();
-    for mut filter in [SlidingCompact::new(parameters), SlidingCompact::new(parameters).without_vectors()] {
+    for mut filter in
+        [SlidingCompact::new(parameters), SlidingCompact::new(parameters).without_vectors()]
+    {
         for (count, &hash) in hashes.iter().enumerate() {
             assert!(filter.insert_hash(hash, Time::ZERO));
             assert!(hashes[..=count].iter().all(|&hash| filter.contains_hash(hash, Time::ZERO)));

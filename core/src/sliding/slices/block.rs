@@ -1,13 +1,13 @@
 //! One slice: blocks of at most a cache line; a key sets a few bits of one block.
 
-use alloc::vec::Vec;
 use alloc::borrow::Cow;
+use alloc::vec::Vec;
 #[cfg(feature = "std")]
 use std::sync::OnceLock;
 
+use crate::bits::LINE_WORDS;
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
-use crate::bits::LINE_WORDS;
 use crate::hash::{reduce, remix};
 use crate::probability::least;
 

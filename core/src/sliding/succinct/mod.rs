@@ -24,8 +24,6 @@ pub use parameters::SlidingParameters;
 
 use core::ops::RangeInclusive;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use crate::bits::{Footprint, Isa, vectorized};
 use crate::blueprint::{Blueprint, Floor, Structure, Unfit};
 use crate::codec::{Reader, Writer};
@@ -33,6 +31,8 @@ use crate::dictionary::work::{Uncounted, Work};
 use crate::dictionary::{Dictionary, Fault, Repeat, Seen, Stats, Tags};
 use crate::error::Error;
 use crate::filter::{Age, Aging, Filter, Membership};
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::plan::{Goal, Limit};
 use crate::rate::ErrorRate;
 use crate::window::{Time, Window};
