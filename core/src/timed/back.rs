@@ -65,7 +65,8 @@ impl TimedWindow {
         let generation = segment.generation();
         // There are no more than before, so they fit.
         let bits = info.remainder_bits;
-        if let Some(made) = Segment::of_entries(&self.shape, &entries, bits, generation, info.blind) {
+        if let Some(made) = Segment::of_entries(&self.shape, &entries, bits, generation, info.blind)
+        {
             self.segments.replace(hash, made.words);
             self.replaced(hash, before.len(), entries.len());
         }

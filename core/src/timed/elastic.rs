@@ -50,7 +50,8 @@ impl ElasticWindowParameters {
     ) -> Result<Self, Unfit> {
         let distinct = distinct.map_or(window, |distinct| distinct.clamp(1, window));
         let (span, slack) = (Span::from_millis(window), slack.map(Span::from_millis));
-        let cost = |made: &TimedWindowParameters| made.bits_per_entry() + best_floor(made, distinct).1;
+        let cost =
+            |made: &TimedWindowParameters| made.bits_per_entry() + best_floor(made, distinct).1;
         let made = TimedWindowParameters::with_payload(0, span, slack, rate, None, cost)?;
         // So that it is at its calm size when they are all there.
         let expected = best_floor(&made, distinct).0;

@@ -2,8 +2,6 @@
 
 use alloc::boxed::Box;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::clock::{REGIONS, Ticks, region_of};
 use super::level::{PARTS, Population};
 use super::parameters::TimedWindowParameters;
@@ -11,6 +9,8 @@ use super::segment::{Segment, Shape};
 use super::slots::{Outcome, Repeat};
 use super::weights::Weights;
 use crate::bits::{Extendible, Isa, Level, Scalar, prefix, vectorized};
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::window::Time;
 
 /// Insertions of which one looks after another segment than its own.

@@ -1,6 +1,5 @@
 //! The filter as all others are seen: membership, batches, what it tells of itself, and its row.
 
-use alloc::boxed::Box;
 use super::filter::TimedWindow;
 use super::parameters::TimedWindowParameters;
 use super::slots::Repeat;
@@ -12,6 +11,7 @@ use crate::error::Error;
 use crate::filter::{Aging, Deadlines, Filter, Membership, Removing};
 use crate::plan::{Goal, Limit};
 use crate::window::Time;
+use alloc::boxed::Box;
 
 /// How many hashes of a batch before its turn the memory of a hash is asked for: the beginning of its segment,
 /// and then the bin, which that tells.

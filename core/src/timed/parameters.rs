@@ -2,8 +2,6 @@
 
 use alloc::boxed::Box;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::clock::{REGION_BITS, REGIONS, Ticks};
 use super::deal::{bins_for, usual_words};
 use super::entry::BUCKETS;
@@ -14,9 +12,11 @@ use crate::bits::LINE_BYTES;
 use crate::blueprint::{Blueprint, Unfit};
 use crate::error::Error;
 use crate::filter::Filter;
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
+use crate::hash::Seed;
 use crate::parameters::{List, Parameters};
 use crate::promise::Promise;
-use crate::hash::Seed;
 use crate::rate::ErrorRate;
 use crate::window::{Slack, Span, Window};
 
@@ -168,7 +168,8 @@ impl TimedWindowParameters {
             let cost = |made: &Self| {
                 // When remainders have no bits left, there is an entry for every bucket, and those must fit.
                 // And the bound holds but for a segment, so that segments are better small.
-                let crowded = f64::from(made.groups * BUCKETS) > BUCKETS_BOUNDED * f64::from(made.entries);
+                let crowded =
+                    f64::from(made.groups * BUCKETS) > BUCKETS_BOUNDED * f64::from(made.entries);
                 let dear = if crowded { f64::from(u8::MAX) } else { 0.0 };
                 made.bits_per_entry() + dear + f64::from(made.entries) / 200.0
             };
@@ -264,7 +265,11 @@ impl Parameters for TimedWindowParameters {
 
 impl Blueprint for TimedWindowParameters {
     fn promise(&self) -> Promise {
-        Promise::remembering(Window::Within(self.span), Slack::Time(self.slack()), self.false_positive_rate())
+        Promise::remembering(
+            Window::Within(self.span),
+            Slack::Time(self.slack()),
+            self.false_positive_rate(),
+        )
     }
 
     fn promised_items(&self) -> Option<u64> {

@@ -6,14 +6,14 @@
 //! siblings that would do as one, and drops bits of remainders that are no longer needed. So no operation
 //! touches more than its own segment and the two under the hand, with what is made of them.
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::clock::{REGION_BITS, region_of};
 use super::deal::{MORE_EXILES, bins_after_sweep, is_crowded, is_used_enough, more_bins};
 use super::filter::{TimedWindow, limit};
 use super::segment::{Info, Segment};
 use super::stash::{MOST_STASH, stash_word, stash_words};
 use crate::bits::{Isa, prefix, sibling};
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 
 /// Longest prefix of a segment: more segments than machines hold.
 pub(super) const MOST_DEPTH: u32 = 27;

@@ -7,10 +7,10 @@
 
 use alloc::boxed::Box;
 
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use super::clock::REGIONS;
 use super::segment::Shape;
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 
 /// The chance of an entry of whose hash no bit is known, but for the bucket. Longer entries than this
 /// count as if they were that long.

@@ -112,14 +112,7 @@ impl Counting for WindowCounts {
 }
 
 impl WindowCounts {
-    fn admit<I: Isa>(
-        &mut self,
-        isa: I,
-        hash: u64,
-        times: u64,
-        limit: u64,
-        now: Time,
-    ) -> Admission {
+    fn admit<I: Isa>(&mut self, isa: I, hash: u64, times: u64, limit: u64, now: Time) -> Admission {
         let before = self.tally(isa, hash, now);
         let allowed = before.all.checked_add(times).is_some_and(|count| count <= limit);
         let count = if allowed {
@@ -175,7 +168,8 @@ impl WindowCounts {
         let generation = self.inner.generation(region, now);
         let late = generation.wrapping_sub(segment.generation());
         let mut entries = segment.entries(shape);
-        let age = |entry: &Entry| late.saturating_add(shape.age(segment.generation(), entry.tag).into());
+        let age =
+            |entry: &Entry| late.saturating_add(shape.age(segment.generation(), entry.tag).into());
         entries.retain(|entry| age(entry) <= shape.ages.into());
         let inside = |key: &[Entry]| {
             let youngest = key.iter().map(age).min().unwrap_or_default();
@@ -185,7 +179,9 @@ impl WindowCounts {
         for bucket in entries.chunk_by(|one, next| one.bucket == next.bucket) {
             for key in bucket.chunk_by(|one, next| one.key() == next.key()) {
                 // A short one beside a longer one is of the same key, seen before the filter grew.
-                let short = |other: &Entry| other.len() > key[0].len() && other.cut(key[0].len()).key() == key[0].key();
+                let short = |other: &Entry| {
+                    other.len() > key[0].len() && other.cut(key[0].len()).key() == key[0].key()
+                };
                 if !bucket.iter().any(short) {
                     sum += inside(key);
                 }

@@ -9,10 +9,10 @@ use super::super::segment::Segment;
 use super::digits::{MOST_COUNT, add_up, counted, entries_of};
 use super::parameters::{Unit, WindowCountsParameters};
 use super::slots::Number;
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use crate::bits::Isa;
 use crate::error::Error;
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::window::Time;
 
 /// Counts keys in the last *n* or the last *t*, at whatever rate they come.

@@ -19,8 +19,8 @@
 //! though there they stand in for fingerprints. What is not guaranteed: as for the window by time.
 
 mod abilities;
-mod filter;
 mod digits;
+mod filter;
 mod merge;
 mod parameters;
 mod slots;
