@@ -176,7 +176,10 @@ def test_a_stated_capacity_never_costs_more_than_none(server):
     none, small, right = (server("MEMORY", "USAGE", key) for key in ["none", "too small", "right"])
     # Seeds differ, and with them when segments split.
     assert small <= 1.03 * none
-    assert right <= 0.95 * none
+    assert right <= 0.8 * none
+    # 1.45 bytes per item, and what jemalloc rounds up, where the engine has it.
+    rounded = "jemalloc" in server.client.info("memory")["mem_allocator"]
+    assert right <= (1.6 if rounded else 1.45) * 300_000
 
 
 def test_a_default_filter_grown_to_a_million(server):
