@@ -122,7 +122,7 @@ impl TimedWindow {
             self.work += 1;
             isa.vectorize_apart(
                 #[inline(always)]
-                || self.deal(isa, hash, bins_for(info.count)),
+                || self.deal(isa, hash, bins_for(&self.shape, info.count)),
             );
         }
     }

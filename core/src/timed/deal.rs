@@ -11,29 +11,46 @@ use crate::bits::{Isa, Scalar};
 use crate::dictionary::bins::NOBODY;
 use crate::dictionary::head::Head;
 
-/// Part of the slots that entries take when they are dealt out.
-const DEALT: (usize, usize) = (9, 10);
+/// How full bins are: parts of the slots.
+#[derive(Debug)]
+struct Density {
+    /// Of what is dealt out.
+    dealt: (usize, usize),
+    /// A segment of which less is used after a sweep is dealt anew, ...
+    least_used: (usize, usize),
+    /// ... to as many bins as have this part in use then: with room for a generation.
+    swept: (usize, usize),
+    /// Where less is used, it is the stash that lacks room and not the bins.
+    crowded: (usize, usize),
+}
 
-/// A segment of which less than this part of the slots is used after a sweep is dealt anew, ...
-const LEAST_USED: (usize, usize) = (47, 64);
+/// Fuller bins take fewer bits and send more entries into the stash, which takes time. So full they take about as
+/// many bits as are promised (`cargo test -p lately --test timed_memory`).
+const KEYS: Density =
+    Density { dealt: (9, 10), least_used: (47, 64), swept: (53, 64), crowded: (61, 64) };
 
-/// ... to as many bins as have this part in use then: with room for a generation.
-const SWEPT: (usize, usize) = (53, 64);
+/// Entries of one key are in one bucket, so bins of counts are less even, and must be fuller for as few bits
+/// (`cargo test -p lately --test window_counts_memory`).
+const COUNTS: Density =
+    Density { dealt: (15, 16), least_used: (51, 64), swept: (7, 8), crowded: (65, 64) };
 
-/// Where less than this part is used, it is the stash that lacks room and not the bins.
-const CROWDED: (usize, usize) = (61, 64);
+fn density(shape: &Shape) -> &'static Density {
+    if shape.payload_bits > 0 { &COUNTS } else { &KEYS }
+}
 
 /// Exiles for which a stash has room when it is made, beyond those that there are, and one in eight more.
 pub(super) const MORE_EXILES: usize = 6;
 
 /// Bins for so many entries and as many more as will soon come.
-pub(super) fn bins_for(count: usize) -> usize {
-    (count * DEALT.1).div_ceil(SLOTS * DEALT.0)
+pub(super) fn bins_for(shape: &Shape, count: usize) -> usize {
+    let (part, whole) = density(shape).dealt;
+    (count * whole).div_ceil(SLOTS * part)
 }
 
 /// Bins for so many entries that a sweep left.
-pub(super) fn bins_after_sweep(count: usize) -> usize {
-    (count * SWEPT.1).div_ceil(SLOTS * SWEPT.0)
+pub(super) fn bins_after_sweep(shape: &Shape, count: usize) -> usize {
+    let (part, whole) = density(shape).swept;
+    (count * whole).div_ceil(SLOTS * part)
 }
 
 /// Most bins that a segment with so many entries has: fewer are made whenever it is looked at.
@@ -42,9 +59,9 @@ pub(super) fn most_bins_for(count: usize) -> usize {
 }
 
 /// Whether a segment is left in its bins when entries went.
-pub(super) fn is_used_enough(info: Info) -> bool {
-    info.count * LEAST_USED.1 >= info.slots() * LEAST_USED.0
-        || info.bins <= bins_after_sweep(info.count)
+pub(super) fn is_used_enough(shape: &Shape, info: Info) -> bool {
+    let (part, whole) = density(shape).least_used;
+    info.count * whole >= info.slots() * part || info.bins <= bins_after_sweep(shape, info.count)
 }
 
 /// Bins that a full segment gets.
@@ -58,14 +75,14 @@ pub(super) fn exiles_for(bins: usize) -> usize {
 }
 
 /// Whether a segment with so many exiles is better made with more bins.
-pub(super) fn needs_bins(info: Info, exiles: usize) -> bool {
-    let usual = exiles_for(info.bins);
-    exiles > 3 * usual && is_crowded(info)
+pub(super) fn needs_bins(shape: &Shape, info: Info, exiles: usize) -> bool {
+    exiles > 3 * exiles_for(info.bins) && is_crowded(shape, info)
 }
 
 /// Whether entries are many for their bins, so that more of these help where one more finds no room.
-pub(super) fn is_crowded(info: Info) -> bool {
-    info.count * CROWDED.1 >= info.slots() * CROWDED.0
+pub(super) fn is_crowded(shape: &Shape, info: Info) -> bool {
+    let (part, whole) = density(shape).crowded;
+    info.count * whole >= info.slots() * part
 }
 
 /// Words of a segment with these numbers and the stash that such ones are made with.
@@ -214,7 +231,12 @@ impl Segment {
         }
         let mixed = entries.iter().any(|entry| entry.len() < remainder_bits);
         let info = Info { remainder_bits, mixed, blind, ..Info::default() };
-        Self::of_info(shape, generation, info.with_bins(shape, bins_for(entries.len())), entries)
+        Self::of_info(
+            shape,
+            generation,
+            info.with_bins(shape, bins_for(shape, entries.len())),
+            entries,
+        )
     }
 
     /// A segment with these numbers and the entries that belong to them, in as many bins or more.
@@ -226,23 +248,30 @@ impl Segment {
         entries: &[Entry],
     ) -> Option<Self> {
         info.count = entries.len();
-        loop {
-            if info.bins > info.most_bins(shape) {
-                return None;
-            }
-            let exiles = surplus(Steps::new(info.buckets(shape), info.bins), info, entries);
-            if needs_bins(info, exiles) {
-                info = info.with_bins(shape, more_bins(info));
-                continue;
-            }
-            let stash = stash_words(shape, info, exiles_for(info.bins).max(exiles + MORE_EXILES));
-            if stash > MOST_STASH {
-                return None;
-            }
-            let mut made = Self::zeros(shape, generation, info, stash);
-            made.fill(shape, info, entries);
-            return Some(made);
+        while needs_bins(shape, info, surplus(shape, info, entries)) {
+            info = info.with_bins(shape, more_bins(info));
         }
+        Self::of_bins(shape, generation, info, entries)
+    }
+
+    /// The same in as many bins as the numbers say, however many of the entries do not fit; `None` if there
+    /// are too many for any stash, or too many bins.
+    #[inline(always)]
+    pub(super) fn of_bins(
+        shape: &Shape,
+        generation: u64,
+        info: Info,
+        entries: &[Entry],
+    ) -> Option<Self> {
+        let info = Info { count: entries.len(), ..info };
+        let exiles = surplus(shape, info, entries);
+        let stash = stash_words(shape, info, exiles_for(info.bins).max(exiles + MORE_EXILES));
+        if stash > MOST_STASH || info.bins > info.most_bins(shape) {
+            return None;
+        }
+        let mut made = Self::zeros(shape, generation, info, stash);
+        made.fill(shape, info, entries);
+        Some(made)
     }
 
     /// Puts sorted entries into a segment of zeros. There is room.
@@ -301,7 +330,8 @@ impl<W: core::ops::DerefMut<Target = [u64]>> Segment<W> {
 }
 
 /// How many entries do not fit their bins.
-fn surplus(steps: Steps, info: Info, entries: &[Entry]) -> usize {
+fn surplus(shape: &Shape, info: Info, entries: &[Entry]) -> usize {
+    let steps = Steps::new(info.buckets(shape), info.bins);
     let (mut rest, mut surplus) = (entries, 0);
     for number in 1..=info.bins {
         let end = steps.first(number);

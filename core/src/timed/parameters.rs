@@ -291,7 +291,7 @@ impl Blueprint for TimedWindowParameters {
             entries * self.bits_per_entry() / 64.0
         } else {
             let info = Info { remainder_bits: self.remainder_bits, ..Info::default() };
-            let info = info.with_bins(&shape, bins_for(each));
+            let info = info.with_bins(&shape, bins_for(&shape, each));
             segments * (usual_words(&shape, info) as f64 + TABLE)
         };
         let weights = (REGIONS << shape.tag_bits) as f64;

@@ -52,7 +52,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
             let cuts = self.cuts(isa, shape, Steps::new(info.buckets(shape), info.bins), info.bins);
             let surplus = |pair: &[Cut]| (pair[1].before - pair[0].before).saturating_sub(SLOTS);
             let exiles = cuts.windows(2).map(surplus).sum();
-            if needs_bins(info, exiles) {
+            if needs_bins(shape, info, exiles) {
                 info = info.with_bins(shape, more_bins(info));
                 continue;
             }

@@ -250,7 +250,10 @@ fn read_segment(
     let entries =
         read_entries(shape, info, generation, count, &words, bits).ok_or(fault(bits as u64))?;
     let info = info.with_bins(shape, bins);
-    let made = Segment::of_info(shape, generation, info, &entries).ok_or(fault(count as u64))?;
+    // In as many bins as it was, so that what is saved again is the same; in more if it cannot be.
+    let made = Segment::of_bins(shape, generation, info, &entries);
+    let made = made.or_else(|| Segment::of_info(shape, generation, info, &entries));
+    let made = made.ok_or(fault(count as u64))?;
     Ok((made, count))
 }
 

@@ -171,8 +171,8 @@ impl TimedWindow {
                     let info = segment.info();
                     segment.set_info(Info { blind, ..info });
                     let (exiles, most) = (segment.exiles(), segment.most_exiles());
-                    if !is_used_enough(info) {
-                        self.deal(isa, hash, bins_after_sweep(left));
+                    if !is_used_enough(&shape, info) {
+                        self.deal(isa, hash, bins_after_sweep(&shape, left));
                     } else if most > exiles + 2 * MORE_EXILES {
                         self.set_most_exiles(hash, exiles + MORE_EXILES);
                     }
@@ -209,7 +209,7 @@ impl TimedWindow {
             let needed = self.needed_bits(hash, depth);
             let made = Segment::with_room(&self.shape, needed, generation, info.blind);
             self.segments.replace(hash, made.words);
-        } else if is_crowded(info) {
+        } else if is_crowded(&self.shape, info) {
             isa.vectorize(
                 #[inline(always)]
                 || self.deal(isa, hash, more_bins(info)),

@@ -275,7 +275,7 @@ mod tests {
                 let (tag, times) = ((draw(2) % 5) as u32, 1 << (draw(3) % 12));
                 while segment.add(Scalar, &shape, hash, 3, tag, times).is_none() {
                     let bins = segment.info().bins + 1;
-                    segment = match is_crowded(segment.info()) {
+                    segment = match is_crowded(&shape, segment.info()) {
                         true => segment.with_bins(Scalar, &shape, bins).unwrap(),
                         false => with_larger_stash(&segment, &shape),
                     };
