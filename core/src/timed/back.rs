@@ -42,10 +42,11 @@ impl TimedWindow {
             }
             let (depth, words) = self.segments.get_mut(hash);
             let mut segment = Segment { words };
+            let mut entries = segment.entries(&shape);
             if shape.payload_bits == 0 {
-                segment.retag(&shape, tag);
+                entries.iter_mut().for_each(|entry| entry.tag = tag(entry.tag));
+                segment.retag(&shape, &entries);
             }
-            let entries = segment.entries(&shape);
             segment.set_generation(generation);
             let info = segment.info();
             if info.blind > 0 {
