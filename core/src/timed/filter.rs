@@ -231,11 +231,10 @@ impl TimedWindow {
         let info = segment.info();
         let needed = self.shape.needed_bits(region.population.bits(), self.short, depth);
         let blind = info.blind > 0 && repeat == Repeat::Keep;
-        // One without bins has no bits either, and some are needed.
         if segment.generation() != region.generation || info.remainder_bits < needed || blind {
             return None;
         }
-        match segment.insert(isa, &self.shape, hash, depth, tag, repeat) {
+        match segment.insert(isa, &self.shape, info, hash, depth, tag, repeat) {
             Outcome::Stored { seen } => {
                 self.weights.add(number, tag, info.remainder_bits + depth);
                 region.population.add();
@@ -344,10 +343,17 @@ impl TimedWindow {
         }
     }
 
+    /// Asks for the beginning of the segment of a hash.
     #[inline(always)]
-    pub(super) fn prefetch(&self, hash: u64) {
+    pub(super) fn prefetch_head(&self, hash: u64) {
+        Segment { words: self.segments.get(hash).1 }.prefetch_head();
+    }
+
+    /// Asks for the bin of a hash; the beginning of its segment should be here.
+    #[inline(always)]
+    pub(super) fn prefetch_bin(&self, hash: u64) {
         let (depth, words) = self.segments.get(hash);
-        Segment { words }.prefetch(&self.shape, hash, depth);
+        Segment { words }.prefetch_bin(&self.shape, hash, depth);
     }
 }
 

@@ -44,7 +44,7 @@ impl TimedWindow {
             #[inline(always)]
             || {
                 let entries = self.take_entries(hash);
-                let [lower, upper] = halves(&entries, self.shape.buckets());
+                let [lower, upper] = halves(&entries, self.shape.buckets);
                 let lower = self.made_of(hash, depth + 1, lower, info.blind);
                 let upper = self.made_of(hash, depth + 1, upper, info.blind);
                 let (Some(lower), Some(upper)) = (lower, upper) else {
@@ -72,7 +72,7 @@ impl TimedWindow {
                 let (lower, upper) = (hash.min(other), hash.max(other));
                 let lower = self.take_entries(lower);
                 let upper = self.take_entries(upper);
-                let entries = united(&lower, &upper, self.shape.buckets());
+                let entries = united(&lower, &upper, self.shape.buckets);
                 let blind = blinds[0].max(blinds[1]);
                 let made = self.made_of(hash, depth - 1, entries, blind);
                 // So few entries fit always.

@@ -215,7 +215,6 @@ impl TimedWindow {
         let info = segment.info();
         let region = &mut self.regions[number];
         let needed = self.shape.needed_bits(region.population.bits(), self.short, depth);
-        // One without bins has no bits either, and some are needed.
         if segment.generation() != region.generation || info.remainder_bits < needed {
             return false;
         }
@@ -270,7 +269,7 @@ impl TimedWindow {
         let ages = u64::from(self.shape.ages);
         if late <= ages {
             segment.numbers(isa, &self.shape, hash, depth, |number| {
-                let tag = number.tag(&self.shape);
+                let tag = number.tag;
                 let age = u64::from(self.shape.age(segment.generation(), tag)) + late;
                 if age <= ages {
                     each(age as u32, number);
@@ -303,8 +302,8 @@ impl TimedWindow {
         let info = segment.info();
         let mut best: Option<(u32, u32, Number)> = None;
         segment.numbers(isa, &shape, hash, depth, |number| {
-            let missing = number.missing_bits(&shape, info);
-            let youth = shape.ages - shape.age(generation, number.tag(&shape));
+            let missing = info.missing_bits(number.field);
+            let youth = shape.ages - shape.age(generation, number.tag);
             if best.is_none_or(|(least, before, _)| (missing, youth) < (least, before)) {
                 best = Some((missing, youth, number));
             }
@@ -313,7 +312,7 @@ impl TimedWindow {
         let taken = number.count.min(most);
         let freed = segment.lower(isa, &shape, hash, depth, number, number.count - taken);
         let known = info.remainder_bits - missing + depth;
-        (0..freed).for_each(|_| self.weights.take(region, number.tag(&shape), known));
+        (0..freed).for_each(|_| self.weights.take(region, number.tag, known));
         if freed > 0 {
             self.replaced(hash, freed, 0);
             self.fit(isa, hash);
