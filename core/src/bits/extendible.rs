@@ -139,7 +139,12 @@ impl Extendible {
     /// Bytes on the heap, of tables and arrays.
     pub fn heap_bytes(&self) -> u64 {
         let entries = self.table.capacity() + self.next.capacity();
-        (entries * size_of::<Entry>() + self.words * size_of::<u64>()) as u64
+        (entries * size_of::<Entry>()) as u64 + self.array_bytes()
+    }
+
+    /// Those of the arrays alone.
+    pub fn array_bytes(&self) -> u64 {
+        (self.words * size_of::<u64>()) as u64
     }
 
     /// The array of a hash, and its depth.
@@ -164,7 +169,7 @@ impl Extendible {
     }
 
     /// The first hash of the next array, given one of this.
-    fn next_hash(&self, hash: u64) -> Option<u64> {
+    pub fn next_hash(&self, hash: u64) -> Option<u64> {
         let depth = self.entry(hash).depth();
         let next = prefix(hash, depth) + 1;
         (next >> depth == 0).then(|| next << 1 << (63 - depth))

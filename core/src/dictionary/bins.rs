@@ -27,6 +27,12 @@ pub(crate) use super::layout::{
 use super::layout::{ROW_BITS, WORDS};
 use crate::bits::{Isa, NEAR, Records, Row, STRETCH, Scalar, planes, prefetch, row};
 
+/// Entries that are taken out of a full bin together at most.
+pub(crate) const FEW: usize = 3;
+/// Bits of each of them beside each other, and the lowest of those.
+const LANE_BITS: u32 = 16;
+const LANES: u64 = u64::MAX / 0xffff;
+
 /// All bins, one after the other, without gaps.
 #[derive(Debug, Clone)]
 pub(crate) struct Bins {
@@ -276,7 +282,12 @@ impl Bin<'_, &mut [u8]> {
     /// Fills a slot that [`Bin::make_room`] left empty.
     #[inline(always)]
     pub(crate) fn settle<I: Isa>(&mut self, isa: I, slot: u32, exile: Exile) {
-        let value = exile.remainder | exile.tag << self.layout.remainder_bits;
+        self.fill(isa, slot, exile.remainder | exile.tag << self.layout.remainder_bits);
+    }
+
+    /// Fills an empty slot with remainder and tag, as one number.
+    #[inline(always)]
+    pub(crate) fn fill<I: Isa>(&mut self, isa: I, slot: u32, value: u64) {
         self.row_mut()[slot as usize % SLOTS as usize] = value as u8;
         self.change_planes(
             #[inline(always)]
@@ -318,6 +329,31 @@ impl Bin<'_, &mut [u8]> {
         );
         let (remainder, tag) = self.layout.parts(value);
         Exile { bucket, remainder, tag }
+    }
+
+    /// Removes the last so many entries of a full bin, at most [`FEW`], and returns what is in the last
+    /// [`FEW`] slots, as one number each. The words stay as they are.
+    #[inline(always)]
+    pub(crate) fn take_end<I: Isa>(&mut self, isa: I, count: u32) -> [u64; FEW] {
+        let kept = isa.low_bits(u64::MAX, SLOTS - count);
+        let end: &mut [u8; FEW] = self.row_mut().last_chunk_mut().unwrap();
+        let mut values = end.map(u64::from);
+        end.iter_mut().rev().take(count as usize).for_each(|byte| *byte = 0);
+        // The bits of each slot in lanes of sixteen: one step for every plane.
+        for (planes, shift) in
+            self.planes_mut().chunks_mut(LANE_BITS as usize).zip((ROW_BITS..).step_by(16))
+        {
+            let mut lanes = 0;
+            for (plane, bit) in planes.iter_mut().zip(0..) {
+                let word = u64::from_le_bytes(*plane);
+                *plane = (word & kept).to_le_bytes();
+                lanes |= isa.deposit(word >> (SLOTS - FEW as u32), LANES) << bit;
+            }
+            for (value, lane) in values.iter_mut().zip((0..).step_by(LANE_BITS as usize)) {
+                *value |= (lanes >> lane & u64::from(u16::MAX)) << shift;
+            }
+        }
+        values
     }
 
     /// Keeps only the slots in `kept`, a part of the used ones. `head` is not written back.

@@ -26,7 +26,6 @@ mod state;
 mod store;
 pub mod work;
 
-pub(crate) use backyard::Exile;
 pub use store::{Dictionary, Fault, Repeat, Seen, Stats, Tags};
 
 use crate::bits::{Aligned, size};

@@ -117,7 +117,7 @@ impl TimedWindow {
         if info.count == 0 {
             self.work += 1;
             let empty = Segment::empty(segment.generation(), info.blind);
-            self.segments.replace(hash, empty.words);
+            self.replace(hash, empty);
         } else if info.bins > most_bins_for(info.count) {
             self.work += 1;
             isa.vectorize_apart(

@@ -67,7 +67,7 @@ impl TimedWindow {
         let bits = info.remainder_bits;
         if let Some(made) = Segment::of_entries(&self.shape, &entries, bits, generation, info.blind)
         {
-            self.segments.replace(hash, made.words);
+            self.replace(hash, made);
             self.replaced(hash, before.len(), entries.len());
         }
     }

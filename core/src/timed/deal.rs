@@ -6,7 +6,7 @@ use core::ops::Deref;
 use super::counted::gather;
 use super::entry::{Entry, ones};
 use super::segment::{Info, SLOTS, Segment, Shape, Steps};
-use super::stash::{MOST_STASH, stash_words};
+use super::stash::{MOST_STASH, Stashed, stash_words};
 use crate::bits::{Isa, Scalar};
 use crate::dictionary::bins::NOBODY;
 use crate::dictionary::head::Head;
@@ -20,7 +20,7 @@ struct Density {
     least_used: (usize, usize),
     /// ... to as many bins as have this part in use then: with room for a generation.
     swept: (usize, usize),
-    /// Where less is used, it is the stash that lacks room and not the bins.
+    /// With as many it gets more bins.
     crowded: (usize, usize),
 }
 
@@ -39,7 +39,7 @@ fn density(shape: &Shape) -> &'static Density {
 }
 
 /// Exiles for which a stash has room when it is made, beyond those that there are, and one in eight more.
-pub(super) const MORE_EXILES: usize = 6;
+pub(super) const MORE_EXILES: usize = 4;
 
 /// Bins for so many entries and as many more as will soon come.
 pub(super) fn bins_for(shape: &Shape, count: usize) -> usize {
@@ -79,10 +79,20 @@ pub(super) fn needs_bins(shape: &Shape, info: Info, exiles: usize) -> bool {
     exiles > 3 * exiles_for(info.bins) && is_crowded(shape, info)
 }
 
-/// Whether entries are many for their bins, so that more of these help where one more finds no room.
-pub(super) fn is_crowded(shape: &Shape, info: Info) -> bool {
+/// Exiles of so many bins at most, but for chance.
+pub(super) fn exiles_mostly(bins: usize) -> usize {
+    2 + 2 * bins
+}
+
+/// Entries that are many for the bins of a segment.
+pub(super) fn crowded_at(shape: &Shape, info: Info) -> usize {
     let (part, whole) = density(shape).crowded;
-    info.count * whole >= info.slots() * part
+    (info.slots() * part).div_ceil(whole)
+}
+
+/// Whether entries are many for their bins, so that more of these are better than more exiles.
+pub(super) fn is_crowded(shape: &Shape, info: Info) -> bool {
+    info.count >= crowded_at(shape, info)
 }
 
 /// Words of a segment with these numbers and the stash that such ones are made with.
@@ -122,7 +132,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
     pub(super) fn each(&self, shape: &Shape, mut tell: impl FnMut(u32, u64, u64)) {
         let info = self.info();
         let (layout, steps) = (info.layout(shape), self.steps());
-        let mut exile = 0;
+        let mut exiles = self.exiles_in_order(shape, info).into_iter().peekable();
         for number in 0..info.bins {
             let bin = self.bin(&layout, number);
             let (head, first) = (bin.head(), steps.first(number));
@@ -141,15 +151,9 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
                     slot = end + 1;
                 }
             }
-            if head.threshold != NOBODY {
-                while exile < self.exiles() {
-                    let (bucket, field, beside) = self.exile(shape, info, exile);
-                    if steps.bin(bucket) != number {
-                        break;
-                    }
-                    tell(bucket, field, beside);
-                    exile += 1;
-                }
+            let end = steps.first(number + 1);
+            while let Some((_, exile)) = exiles.next_if(|(_, exile)| exile.number < end) {
+                tell(exile.number, exile.field(info), exile.beside(info));
             }
         }
     }
@@ -165,7 +169,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         let layout = info.layout(shape);
         let long =
             |bin| isa.bytes_holding(self.bin(&layout, bin).row(), 1, 1).count_ones() as usize;
-        let exiles = (0..self.exiles()).filter(|&index| self.exile(shape, info, index).1 & 1 != 0);
+        let exiles = (0..self.exiles()).filter(|&index| self.exile(shape, info, index).value & 1 != 0);
         (0..info.bins).map(long).sum::<usize>() + exiles.count() == info.count
     }
 
@@ -176,8 +180,8 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         let words = info.words(shape, self.stash_words());
         ensure(self.words.len() == words, "it has as many words as it says")?;
         ensure(exiles <= self.most_exiles(), "exiles fit")?;
-        let numbers = (0..exiles).map(|index| self.exile(shape, info, index).0);
-        ensure(numbers.is_sorted(), "exiles are in order")?;
+        let in_order = self.exiles_in_order(shape, info);
+        let before = |number| in_order.partition_point(|(_, exile)| exile.number < number);
         let mut count = exiles;
         for number in 0..info.bins {
             let bin = self.bin(&layout, number);
@@ -188,10 +192,8 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
             let (first, end) = (steps.first(number), steps.first(number + 1));
             let after = if head.count() > 0 { first + head.last_bucket() } else { first };
             ensure(head.count() == 0 || after < end, "buckets are those of the bin")?;
-            let from = self.first_exile(shape, info, first);
-            let until = self.first_exile(shape, info, end);
-            let threshold =
-                if from < until { self.exile(shape, info, from).0 - first } else { NOBODY };
+            let (from, until) = (before(first), before(end));
+            let threshold = if from < until { in_order[from].1.number - first } else { NOBODY };
             ensure(head.threshold == threshold, "the threshold is the first exile")?;
             ensure(from == until || first + threshold >= after, "exiles are behind the others")?;
             count += head.count() as usize;
@@ -278,6 +280,7 @@ impl Segment {
     #[inline(always)]
     fn fill(&mut self, shape: &Shape, info: Info, entries: &[Entry]) {
         let (layout, steps, mut rest) = (info.layout(shape), self.steps(), entries);
+        let mut exiles = Vec::new();
         for number in 0..info.bins {
             let (first, end) = (steps.first(number), steps.first(number + 1));
             let here = rest.partition_point(|entry| entry.bucket >> info.coarse < end);
@@ -295,14 +298,14 @@ impl Segment {
                     values[slot.trailing_zeros() as usize] = field | beside << info.field_bits();
                 } else {
                     head.threshold = head.threshold.min(bucket - first);
-                    let exiles = self.exiles();
-                    self.insert_exiles(shape, info, exiles, [(bucket, field, beside)].into_iter());
+                    exiles.push(Stashed::new(info, bucket, field, beside));
                 }
             }
             let mut bin = self.bin_mut(&layout, number);
             bin.set_values(&values);
             bin.set_head(head);
         }
+        self.set_stash(shape, info, exiles.into_iter());
     }
 }
 
@@ -322,9 +325,10 @@ impl<W: core::ops::DerefMut<Target = [u64]>> Segment<W> {
             }
         }
         for index in 0..self.exiles() {
-            let (number, field, beside) = self.exile(shape, info, index);
-            let beside = tag(shape.tag(beside)).into();
-            self.write_exile(shape, info, index, (number, field, beside));
+            let exile = self.exile(shape, info, index);
+            let beside = tag(shape.tag(exile.beside(info))).into();
+            let retagged = Stashed::new(info, exile.number, exile.field(info), beside);
+            self.set_exile(shape, info, index, retagged);
         }
     }
 }

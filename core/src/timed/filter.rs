@@ -30,6 +30,8 @@ pub struct TimedWindow {
     pub(super) regions: Box<[Region; REGIONS]>,
     pub(super) weights: Weights,
     pub(super) segments: Extendible,
+    /// Words of all segments, as [`reckoned_words`](super::placing::reckoned_words) says.
+    pub(super) reckoned: u64,
     /// Entries of all segments, also those that are too old and not yet swept.
     pub(super) items: u64,
     /// Entries that found no room.
@@ -70,7 +72,7 @@ impl TimedWindow {
         segments: Extendible,
     ) -> Self {
         let shape = parameters.shape();
-        Self {
+        let mut made = Self {
             parameters,
             ticks: parameters.ticks(),
             shape,
@@ -80,6 +82,7 @@ impl TimedWindow {
             items: regions.iter().map(|region| region.population.items()).sum(),
             regions,
             weights: Weights::new(&shape),
+            reckoned: 0,
             segments,
             lost: 0,
             hand: 0,
@@ -88,7 +91,9 @@ impl TimedWindow {
             short: 0,
             round: u32::MAX,
             work: 0,
-        }
+        };
+        made.place_all();
+        made
     }
 
     /// Entries stored at this moment: about one for every different key of the span, and half a
@@ -239,10 +244,8 @@ impl TimedWindow {
                 self.weights.add(number, tag, info.remainder_bits + depth);
                 region.population.add();
                 self.items += 1;
-                let most = self.parameters.entries as usize;
-                // The first is the least that any may have.
-                if info.count >= most && info.count >= limit(&self.parameters, hash, depth) {
-                    self.split_if_large(isa, hash);
+                if info.count >= segment.most_entries() {
+                    self.make_larger(isa, hash);
                 }
                 Some(!(seen || info.blind > 0))
             }
@@ -277,7 +280,7 @@ impl TimedWindow {
             } else if info.blind > 0 && repeat == Repeat::Keep {
                 return false;
             } else if info.bins == 0 {
-                self.make_room(isa, hash);
+                self.make_room(hash);
             } else if info.remainder_bits < needed {
                 if !self.shorten_instead() {
                     self.remake(isa, hash);
@@ -289,10 +292,7 @@ impl TimedWindow {
                 );
                 match inserted {
                     Some(new) => return new,
-                    None => {
-                        self.make_room(isa, hash);
-                        self.relieve(isa, hash);
-                    }
+                    None => self.make_room(hash),
                 }
             }
         }

@@ -13,7 +13,7 @@ use crate::dictionary::head::Run;
 pub(super) enum Spot {
     /// In this slot of its bin: one bit.
     Slot(u64),
-    /// The so-manieth of the stash.
+    /// The so-manieth that came into the stash.
     Exile(usize),
 }
 
@@ -101,7 +101,8 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         }
         if view.overflows() {
             for index in self.exiles_of(shape, info, place.number) {
-                let (_, stored, beside) = self.exile(shape, info, index);
+                let exile = self.exile(shape, info, index);
+                let (stored, beside) = (exile.field(info), exile.beside(info));
                 if matches(info, stored, field) {
                     tell(Found { spot: Spot::Exile(index), field: stored, beside });
                 }

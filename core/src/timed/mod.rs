@@ -32,6 +32,7 @@ mod find;
 mod level;
 mod membership;
 mod parameters;
+mod placing;
 mod redeal;
 mod remake;
 mod segment;

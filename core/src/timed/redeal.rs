@@ -15,8 +15,8 @@ use core::ops::{Deref, Range};
 
 use super::deal::{MORE_EXILES, exiles_for, more_bins, needs_bins};
 use super::entry::ones;
-use super::segment::{Info, SLOTS, Segment, Shape, Steps};
-use super::stash::{MOST_STASH, stash_words};
+use super::segment::{SLOTS, Segment, Shape, Steps};
+use super::stash::{MOST_STASH, Stashed, stash_words};
 use crate::bits::{Isa, Row};
 use crate::dictionary::bins::{LEAST_BUCKETS, Layout, NOBODY, values};
 use crate::dictionary::head::Head;
@@ -42,6 +42,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
     pub(super) fn with_bins<I: Isa>(&self, isa: I, shape: &Shape, bins: usize) -> Option<Segment> {
         let before = self.info();
         let mut info = before.with_bins(shape, bins);
+        let exiles = self.exiles_in_order(shape, before);
         loop {
             if info.bins > info.most_bins(shape) {
                 return None;
@@ -49,32 +50,40 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
             if info.coarse != before.coarse {
                 return Segment::of_info(shape, self.generation(), info, &self.entries(shape));
             }
-            let cuts = self.cuts(isa, shape, Steps::new(info.buckets(shape), info.bins), info.bins);
+            let steps = Steps::new(info.buckets(shape), info.bins);
+            let cuts = self.cuts(isa, shape, &exiles, steps, info.bins);
             let surplus = |pair: &[Cut]| (pair[1].before - pair[0].before).saturating_sub(SLOTS);
-            let exiles = cuts.windows(2).map(surplus).sum();
-            if needs_bins(shape, info, exiles) {
+            let left = cuts.windows(2).map(surplus).sum();
+            if needs_bins(shape, info, left) {
                 info = info.with_bins(shape, more_bins(info));
                 continue;
             }
-            let stash = stash_words(shape, info, exiles_for(info.bins).max(exiles + MORE_EXILES));
+            let stash = stash_words(shape, info, exiles_for(info.bins).max(left + MORE_EXILES));
             if stash > MOST_STASH {
                 return None;
             }
             let made = Segment::zeros(shape, self.generation(), info, stash);
-            return Some(self.dealt(isa, shape, &cuts, made));
+            return Some(self.dealt(isa, shape, &exiles, &cuts, made));
         }
     }
 
     /// Where the bins of other steps begin, and where the last ends.
     #[inline(always)]
-    fn cuts<I: Isa>(&self, isa: I, shape: &Shape, steps: Steps, bins: usize) -> Vec<Cut> {
+    fn cuts<I: Isa>(
+        &self,
+        isa: I,
+        shape: &Shape,
+        exiles: &[(usize, Stashed)],
+        steps: Steps,
+        bins: usize,
+    ) -> Vec<Cut> {
         let info = self.info();
         let (layout, own) = (info.layout(shape), self.steps());
         let (mut passed, mut in_passed) = (0, 0);
         let mut cuts = Vec::with_capacity(bins + 1);
         for number in 0..=bins {
             let first = steps.first(number);
-            let exile = self.first_exile(shape, info, first);
+            let exile = exiles.partition_point(|(_, exile)| exile.number < first);
             let bin = if number < bins { own.bin(first) } else { info.bins };
             while passed < bin {
                 in_passed += self.bin(&layout, passed).head().count() as usize;
@@ -91,12 +100,20 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
 
     /// Fills a segment of zeros whose bins begin at these cuts.
     #[inline(always)]
-    fn dealt<I: Isa>(&self, isa: I, shape: &Shape, cuts: &[Cut], made: Segment) -> Segment {
+    fn dealt<I: Isa>(
+        &self,
+        isa: I,
+        shape: &Shape,
+        exiles: &[(usize, Stashed)],
+        cuts: &[Cut],
+        made: Segment,
+    ) -> Segment {
         let (info, made_info) = (self.info(), made.info());
         let (layout, made_layout) = (info.layout(shape), made_info.layout(shape));
         let (own, steps) = (self.steps(), made.steps());
         let planes = layout.planes_of_bin();
-        let mut dealing = Dealing { shape, info: made_info, made, bin: Open::new(0, 0) };
+        let (bin, exiled) = (Open::new(0, 0), Vec::new());
+        let mut dealing = Dealing { made, bin, exiled };
         for (number, pair) in cuts.windows(2).enumerate() {
             let (from, to) = (pair[0], pair[1]);
             dealing.bin = Open::new(number, steps.first(number));
@@ -113,10 +130,10 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
                     bucket: own.first(source),
                     slots: first..end,
                 };
-                dealing.take(isa, info, planes, &stretch);
+                dealing.take(isa, planes, &stretch);
                 while exile < to.exile {
-                    let found = self.exile(shape, info, exile);
-                    if own.bin(found.0) != source {
+                    let found = exiles[exile].1;
+                    if own.bin(found.number) != source {
                         break;
                     }
                     dealing.take_one(planes, found);
@@ -125,7 +142,9 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
             }
             dealing.close(&made_layout, planes);
         }
-        dealing.made
+        let Dealing { mut made, exiled, .. } = dealing;
+        made.set_stash(shape, made_info, exiled.into_iter());
+        made
     }
 }
 
@@ -162,24 +181,24 @@ impl Open {
 }
 
 /// A segment that is being made.
-struct Dealing<'a> {
-    shape: &'a Shape,
-    info: Info,
+struct Dealing {
     made: Segment,
     bin: Open,
+    /// What does not fit, in order.
+    exiled: Vec<Stashed>,
 }
 
-impl Dealing<'_> {
+impl Dealing {
     /// Moves a stretch into the open bin.
     #[inline(always)]
-    fn take<I: Isa>(&mut self, isa: I, info: Info, planes: usize, stretch: &Stretch<'_>) {
+    fn take<I: Isa>(&mut self, isa: I, planes: usize, stretch: &Stretch<'_>) {
         let Range { start, end } = stretch.slots;
         if start == end {
             return;
         }
         let open = &mut self.bin;
         if open.count + end - start > SLOTS || open.threshold != NOBODY {
-            return self.take_each(info, planes, stretch);
+            return self.take_each(planes, stretch);
         }
         let count = open.count;
         open.row[count..count + end - start].copy_from_slice(&stretch.row[start..end]);
@@ -209,15 +228,14 @@ impl Dealing<'_> {
 
     /// The same one by one, where not all fit.
     #[inline(always)]
-    fn take_each(&mut self, info: Info, planes: usize, stretch: &Stretch<'_>) {
+    fn take_each(&mut self, planes: usize, stretch: &Stretch<'_>) {
         let values = values(stretch.row, stretch.planes);
         let [low, high] = stretch.head.occupied;
         let mut buckets = u128::from(low) | u128::from(high) << LEAST_BUCKETS;
         for (slot, value) in values.iter().enumerate().take(stretch.slots.end) {
             let bucket = stretch.bucket + buckets.trailing_zeros();
             if slot >= stretch.slots.start {
-                let field = value & ones(info.field_bits() as usize);
-                self.take_one(planes, (bucket, field, value >> info.field_bits()));
+                self.take_one(planes, Stashed { number: bucket, value: *value });
             }
             if stretch.head.ends >> slot & 1 != 0 {
                 buckets &= buckets - 1;
@@ -227,17 +245,15 @@ impl Dealing<'_> {
 
     /// Puts an entry into the open bin, or into the stash behind those that are there.
     #[inline(always)]
-    fn take_one(&mut self, planes: usize, entry: (u32, u64, u64)) {
-        let (bucket, field, beside) = entry;
+    fn take_one(&mut self, planes: usize, entry: Stashed) {
         let open = &mut self.bin;
-        let local = bucket - open.first;
+        let local = entry.number - open.first;
         if open.count == SLOTS || open.threshold != NOBODY {
             open.threshold = open.threshold.min(local);
-            let exiles = self.made.exiles();
-            self.made.insert_exiles(self.shape, self.info, exiles, [entry].into_iter());
+            self.exiled.push(entry);
             return;
         }
-        let value = field | beside << self.info.field_bits();
+        let value = entry.value;
         open.row[open.count] = value as u8;
         for (plane, bit) in open.planes[..planes].iter_mut().zip(u8::BITS..) {
             *plane |= (value >> bit & 1) << open.count;

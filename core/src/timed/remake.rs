@@ -26,7 +26,7 @@ impl TimedWindow {
                 };
                 self.unweigh(hash, depth, &before);
                 self.weigh(hash, depth, &entries);
-                self.segments.replace(hash, made.words);
+                self.replace(hash, made);
                 self.replaced(hash, before.len(), entries.len());
             },
         );
@@ -54,8 +54,8 @@ impl TimedWindow {
                 self.work += 2;
                 self.weigh(hash, depth + 1, &lower.1);
                 self.weigh(hash, depth + 1, &upper.1);
-                self.segments.split(hash, [lower.0.words, upper.0.words]);
                 self.replaced(hash, entries.len(), lower.1.len() + upper.1.len());
+                self.replace_by_halves(hash, [lower.0, upper.0]);
             },
         );
     }
@@ -79,7 +79,7 @@ impl TimedWindow {
                 let (made, entries) = made.expect("half a segment of entries fits into one");
                 self.work += 2;
                 self.weigh(hash, depth - 1, &entries);
-                self.segments.merge(hash, made.words);
+                self.replace_with_sibling(hash, made);
                 self.replaced(hash, lower.len() + upper.len(), entries.len());
             },
         );

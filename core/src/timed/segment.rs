@@ -4,10 +4,10 @@
 //! generation   1 word    of its last sweep: tags count from it
 //! info         1 word    entries 14 │ bins 8 │ remainder 6 │ mixed 1 │ coarse 3 │ high 4 │ blind 9
 //! steps        1 word    buckets of a bin 32 │ bins of a bucket 32, both as fractions
-//! exiles       1 word    entries in the stash 16 │ its words 16 │ how many it can hold 16
+//! exiles       1 word    entries in the stash 16 │ its words 16 │ how many it can hold 16 │ most entries 16
 //! bin 0        row, ends, occupied, threshold, planes: a bin of the dictionary that `sliding` has
 //! bin 1        ...
-//! stash        what did not fit its bin, in order of buckets
+//! stash        what did not fit its bin, in the order in which it came
 //! ```
 //!
 //! A segment has a fixed number of *buckets*, which are part of what is known of a hash, and as many bins as
@@ -284,6 +284,12 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         (self.words[3] >> 32) as usize % (1 << 16)
     }
 
+    /// Entries with which another one splits the segment or gives it more bins.
+    #[inline(always)]
+    pub(super) fn most_entries(&self) -> usize {
+        (self.words[3] >> 48) as usize
+    }
+
     /// Words of the stash.
     #[inline(always)]
     pub(super) fn stash_words(&self) -> usize {
@@ -323,6 +329,10 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
 
     pub(super) fn set_generation(&mut self, generation: u64) {
         self.words[0] = generation;
+    }
+
+    pub(super) fn set_most_entries(&mut self, most: usize) {
+        self.words[3] = self.words[3] << 16 >> 16 | (most as u64) << 48;
     }
 
     pub(super) fn set_exiles(&mut self, exiles: usize) {

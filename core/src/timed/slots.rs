@@ -1,20 +1,17 @@
 //! Putting an entry into a segment, and taking one out.
 //!
 //! A new entry is the first of its bucket. It moves those behind it in its bin up by one: a row of bytes and a
-//! few words. Where the bin is full, its last entries go into the stash, or the new one if it belongs behind
-//! them: what is in the stash is always behind what is in the bin.
+//! few words. Where the bin is full, its last entries go into the stash, a few at once so that the next ones find
+//! room, or the new one if it belongs behind them: what is in the stash is always behind what is in the bin.
 
 use core::ops::DerefMut;
 
 use super::entry::Place;
 use super::find::{Found, Spot, may_match};
 use super::segment::{Info, SLOTS, Segment, Shape};
+use super::stash::Stashed;
 use crate::bits::Isa;
-use crate::dictionary::Exile;
-use crate::dictionary::bins::NOBODY;
-
-/// Entries that leave a full bin together, so that the next ones find room.
-const EXILED: usize = 3;
+use crate::dictionary::bins::{FEW, NOBODY};
 
 /// What became of an insertion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,14 +56,16 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         tag: u32,
         repeat: Repeat,
     ) -> Outcome {
-        if info.is_plain() && self.put_at_once(isa, shape, info, hash, depth, tag.into()) {
-            return Outcome::Stored { seen: false };
+        if info.is_plain()
+            && let Some(stored) = self.put_at_once(isa, shape, info, hash, depth, tag.into())
+        {
+            return if stored { Outcome::Stored { seen: false } } else { Outcome::Full };
         }
         self.insert_after_all(isa, shape, hash, depth, tag, repeat)
     }
 
-    /// Stores a hash that is certainly new in a bin of a plain segment that has room: the common case. In any
-    /// other case does nothing and returns `false`.
+    /// Stores a hash that is certainly new in a plain segment: the common case. `Some(false)` if it has no room,
+    /// `None` if it may not be new; nothing is changed then.
     #[inline(always)]
     pub(super) fn put_at_once<I: Isa>(
         &mut self,
@@ -76,7 +75,7 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         hash: u64,
         depth: u32,
         beside: u64,
-    ) -> bool {
+    ) -> Option<bool> {
         let info = Info { mixed: false, ..info };
         let layout = info.plain_layout(shape);
         let place = self.place(shape, info, hash, depth);
@@ -85,14 +84,33 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         let view = bin.view(place.bucket);
         let run = view.run(isa);
         // One branch for all that is rare.
-        let perhaps = bin.may_hold(isa, run, field);
-        if perhaps | view.overflows() | view.is_full() {
-            return false;
+        let perhaps = bin.may_hold(isa, run, field) | view.overflows();
+        if perhaps | view.is_full() {
+            return (!perhaps).then(|| self.put_into_full(isa, shape, place, field, beside));
         }
         bin.open(view.ends, place.bucket, run);
         bin.insert(isa, run, field, beside);
         self.words[1] += Info::ONE;
-        true
+        Some(true)
+    }
+
+    /// The same where the bin is full.
+    #[inline(never)]
+    fn put_into_full<I: Isa>(
+        &mut self,
+        isa: I,
+        shape: &Shape,
+        place: Place,
+        field: u64,
+        beside: u64,
+    ) -> bool {
+        isa.vectorize(
+            #[inline(always)]
+            || {
+                let info = Info { mixed: false, ..self.info() };
+                self.put_first(isa, shape, info, place, field, beside)
+            },
+        )
     }
 
     /// The rest of it; it finds out anew what is in registers elsewhere.
@@ -195,8 +213,9 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
                 self.bin_mut(&layout, place.bin).set_tag(isa, slot, beside);
             }
             Spot::Exile(index) => {
-                let (number, field, _) = self.exile(shape, info, index);
-                self.write_exile(shape, info, index, (number, field, beside));
+                let exile = self.exile(shape, info, index);
+                let changed = Stashed::new(info, exile.number, exile.field(info), beside);
+                self.set_exile(shape, info, index, changed);
             }
         }
     }
@@ -223,34 +242,30 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         if (full || behind_exiles) && room == 0 {
             return false;
         }
+        let first = place.number - place.bucket;
         if behind_exiles || full && place.bucket > head.last_bucket() {
             head.threshold = head.threshold.min(place.bucket);
             bin.set_head(head);
-            let index = self.first_exile(shape, info, place.number);
-            self.insert_exiles(shape, info, index, [(place.number, field, beside)].into_iter());
+            let exile = Stashed::new(info, place.number, field, beside);
+            self.push_exiles(shape, info, [exile].into_iter());
         } else {
-            let mut leaving = [const { Exile { bucket: 0, remainder: 0, tag: 0 } }; EXILED];
-            let mut left = 0;
+            let (mut leaving, mut left) = ([0; FEW], 0);
+            let mut values = [0; FEW];
             if full {
-                while left < room.min(EXILED) && head.last_bucket() >= place.bucket {
-                    leaving[left] = bin.take_last(isa, &mut head);
-                    head.threshold = leaving[left].bucket;
+                while left < room.min(FEW) && head.last_bucket() >= place.bucket {
+                    (_, leaving[left]) = head.take_last();
                     left += 1;
                 }
+                head.threshold = leaving[left - 1];
+                values = bin.take_end(isa, left as u32);
             }
             let run = head.run(isa, place.bucket);
             head.open(place.bucket, run);
             bin.insert(isa, run, field, beside);
             bin.set_head(head);
-            if left > 0 {
-                // They are before all others of the bin.
-                let first = place.number - place.bucket;
-                let index = self.first_exile(shape, info, first);
-                let leaving = leaving[..left].iter().rev();
-                let coming =
-                    leaving.map(|exile| (first + exile.bucket, exile.remainder, exile.tag));
-                self.insert_exiles(shape, info, index, coming);
-            }
+            let leaving = leaving[..left].iter().zip(values.into_iter().rev());
+            let leaving = leaving.map(|(bucket, value)| Stashed { number: first + bucket, value });
+            self.push_exiles(shape, info, leaving);
         }
         self.words[1] += Info::ONE;
         true
@@ -286,34 +301,35 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         spare: usize,
         gone: impl Fn(usize, u64) -> bool,
     ) -> usize {
-        let (layout, steps, exiles) = (info.layout(shape), self.steps(), self.exiles());
-        let (mut index, mut kept, mut left) = (0, 0, 0);
-        while index < exiles {
-            let number = steps.bin(self.exile(shape, info, index).0);
+        let (layout, steps) = (info.layout(shape), self.steps());
+        let mut exiles = self.exiles_in_order(shape, info);
+        let (mut next, mut kept, mut left) = (0, 0, 0);
+        while next < exiles.len() {
+            let number = steps.bin(exiles[next].1.number);
             let (first, end) = (steps.first(number), steps.first(number + 1));
-            let mut head = self.bin(&layout, number).head();
+            let mut bin = self.bin_mut(&layout, number);
+            let mut head = bin.head();
             head.threshold = NOBODY;
-            while index < exiles {
-                let exile @ (bucket, field, beside) = self.exile(shape, info, index);
-                if bucket >= end {
+            while let Some(&(index, exile)) = exiles.get(next) {
+                if exile.number >= end {
                     break;
                 }
-                if gone(index, beside) {
+                next += 1;
+                let bucket = exile.number - first;
+                if gone(index, exile.beside(info)) {
                     left += 1;
                 } else if head.threshold == NOBODY && head.count() as usize + spare < SLOTS {
-                    let slot = head.push_last(bucket - first).trailing_zeros();
-                    let exile = Exile { bucket: bucket - first, remainder: field, tag: beside };
-                    self.bin_mut(&layout, number).settle(isa, slot, exile);
+                    let slot = head.push_last(bucket).trailing_zeros();
+                    bin.fill(isa, slot, exile.value);
                 } else {
-                    head.threshold = head.threshold.min(bucket - first);
-                    self.write_exile(shape, info, kept, exile);
+                    head.threshold = head.threshold.min(bucket);
+                    exiles[kept] = (index, exile);
                     kept += 1;
                 }
-                index += 1;
             }
-            self.bin_mut(&layout, number).set_head(head);
+            bin.set_head(head);
         }
-        self.set_exiles(kept);
+        self.set_stash(shape, info, exiles[..kept].iter().map(|&(_, exile)| exile));
         left
     }
 }

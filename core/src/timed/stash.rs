@@ -1,20 +1,50 @@
-//! The stash of a segment: entries that did not fit their bin, its *exiles*.
+//! The stash of a segment: entries that did not fit their bin, its *exiles*, in the order in which they came.
 //!
-//! They lie in order of their buckets, and within a bucket in the order of the bucket, which begins in its
-//! bin. Each is the number of its bucket, its field and what is beside that, bit by bit. Worked example: a
-//! segment of 800 buckets at 0.1%, each exile 12 + 10 + 3 bits; one for each of fifteen bins takes six words.
+//! Each is the number of its bucket, its field and what is beside that, bit by bit. Worked example: a segment
+//! of 800 buckets at 0.1%, each exile 12 + 10 + 3 bits; one for each of fifteen bins takes six words.
+//!
+//! Who leaves a bin is the last there, and who is put here at once is the first of its bucket. So exiles of one
+//! bucket are read backwards: whoever came last is first, as everywhere. Nothing moves when one comes; they
+//! are sorted when many go home.
 
-use core::ops::{Deref, DerefMut, Range};
+use alloc::vec::Vec;
+use core::ops::{Deref, DerefMut};
 
 use super::entry::ones;
 use super::segment::{Info, Segment, Shape};
-use crate::bits::{move_bits_up, read_bits, write_bits};
+use crate::bits::{read_bits, write_bits};
 
 /// Bits of the number of a bucket in its segment.
 const NUMBER_BITS: u32 = 12;
 
 /// The most words of a stash.
 pub(super) const MOST_STASH: usize = 4_000;
+
+/// An entry in the stash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stashed {
+    /// Of its bucket, in the segment.
+    pub(super) number: u32,
+    /// Its field, and what is beside that.
+    pub(super) value: u64,
+}
+
+impl Stashed {
+    #[inline(always)]
+    pub(super) fn new(info: Info, number: u32, field: u64, beside: u64) -> Self {
+        Self { number, value: field | beside << info.field_bits() }
+    }
+
+    #[inline(always)]
+    pub(super) fn field(self, info: Info) -> u64 {
+        self.value & ones(info.field_bits() as usize)
+    }
+
+    #[inline(always)]
+    pub(super) fn beside(self, info: Info) -> u64 {
+        self.value >> info.field_bits()
+    }
+}
 
 /// Words of a stash for so many exiles. The last one is never used: what reads bits reads it too.
 pub(super) fn stash_words(shape: &Shape, info: Info, exiles: usize) -> usize {
@@ -33,44 +63,33 @@ fn exile_bits(shape: &Shape, info: Info) -> usize {
 }
 
 impl<W: Deref<Target = [u64]>> Segment<W> {
-    /// Bucket, field and what is beside it of an exile.
+    /// The so-manieth exile that came.
     #[inline(always)]
-    pub(super) fn exile(&self, shape: &Shape, info: Info, index: usize) -> (u32, u64, u64) {
+    pub(super) fn exile(&self, shape: &Shape, info: Info, index: usize) -> Stashed {
+        read_exile(self.stash(shape, info), info.value_bits(shape), index)
+    }
+
+    /// The exiles of a bucket, in their order.
+    #[inline(always)]
+    pub(super) fn exiles_of(
+        &self,
+        shape: &Shape,
+        info: Info,
+        number: u32,
+    ) -> impl Iterator<Item = usize> {
         let (stash, bits) = (self.stash(shape, info), exile_bits(shape, info));
-        let at = index * bits;
-        let low = read_bits(stash, at, bits.min(64) as u32);
-        let high = match bits > 64 {
-            true => read_bits(stash, at + 64, bits as u32 - 64),
-            false => 0,
-        };
-        let exile = u128::from(high) << 64 | u128::from(low);
-        let field = (exile >> NUMBER_BITS) as u64 & ones(info.field_bits() as usize);
-        let beside = (exile >> NUMBER_BITS >> info.field_bits()) as u64;
-        ((exile & ((1 << NUMBER_BITS) - 1)) as u32, field, beside)
+        let is_of = move |index: &usize| read_bits(stash, index * bits, NUMBER_BITS) as u32 == number;
+        (0..self.exiles()).rev().filter(is_of)
     }
 
-    fn number_of_exile(&self, shape: &Shape, info: Info, index: usize) -> u32 {
-        let stash = self.stash(shape, info);
-        read_bits(stash, index * exile_bits(shape, info), NUMBER_BITS) as u32
-    }
-
-    /// The exiles of a bucket; where they would be if there is none.
-    pub(super) fn exiles_of(&self, shape: &Shape, info: Info, number: u32) -> Range<usize> {
-        self.first_exile(shape, info, number)..self.first_exile(shape, info, number + 1)
-    }
-
-    /// The first exile of this bucket or a later one.
-    pub(super) fn first_exile(&self, shape: &Shape, info: Info, number: u32) -> usize {
-        let (mut low, mut high) = (0, self.exiles());
-        while low < high {
-            let middle = (low + high) / 2;
-            if self.number_of_exile(shape, info, middle) < number {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low
+    /// All exiles in order of their buckets, and the so-manieth that each was to come.
+    #[inline(always)]
+    pub(super) fn exiles_in_order(&self, shape: &Shape, info: Info) -> Vec<(usize, Stashed)> {
+        let (stash, bits) = (self.stash(shape, info), info.value_bits(shape));
+        let each = |index| (index, read_exile(stash, bits, index));
+        let mut exiles: Vec<_> = (0..self.exiles()).rev().map(each).collect();
+        exiles.sort_by_key(|(_, exile)| exile.number);
+        exiles
     }
 
     fn stash(&self, shape: &Shape, info: Info) -> &[u64] {
@@ -79,44 +98,64 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
 }
 
 impl<W: DerefMut<Target = [u64]>> Segment<W> {
-    /// Puts exiles before the one with this index. There is room.
+    /// Adds exiles, each of which is before all others of its bucket. There is room.
     #[inline(always)]
-    pub(super) fn insert_exiles(
+    pub(super) fn push_exiles(
         &mut self,
         shape: &Shape,
         info: Info,
-        index: usize,
-        coming: impl ExactSizeIterator<Item = (u32, u64, u64)>,
+        exiles: impl Iterator<Item = Stashed>,
     ) {
-        let (bits, exiles, count) = (exile_bits(shape, info), self.exiles(), coming.len());
-        let stash = self.stash_mut(shape, info);
-        move_bits_up(stash, index * bits, (index + count) * bits, (exiles - index) * bits);
-        for (index, exile) in (index..).zip(coming) {
-            self.write_exile(shape, info, index, exile);
+        let (mut index, at, bits) = (self.exiles(), info.stash_at(shape), info.value_bits(shape));
+        for exile in exiles {
+            write_exile(&mut self.words[at..], bits, index, exile);
+            index += 1;
         }
-        self.set_exiles(exiles + count);
+        self.set_exiles(index);
+    }
+
+    /// Replaces all exiles by these, which are in order. There is room.
+    #[inline(always)]
+    pub(super) fn set_stash(
+        &mut self,
+        shape: &Shape,
+        info: Info,
+        exiles: impl DoubleEndedIterator<Item = Stashed>,
+    ) {
+        self.set_exiles(0);
+        self.push_exiles(shape, info, exiles.rev());
     }
 
     /// Replaces an exile.
     #[inline(always)]
-    pub(super) fn write_exile(
-        &mut self,
-        shape: &Shape,
-        info: Info,
-        index: usize,
-        (number, field, beside): (u32, u64, u64),
-    ) {
-        let bits = exile_bits(shape, info);
-        let value = u128::from(field) | u128::from(beside) << info.field_bits();
-        let exile = value << NUMBER_BITS | u128::from(number);
-        let stash = self.stash_mut(shape, info);
-        write_bits(stash, index * bits, bits.min(64) as u32, exile as u64);
-        if bits > 64 {
-            write_bits(stash, index * bits + 64, bits as u32 - 64, (exile >> 64) as u64);
-        }
+    pub(super) fn set_exile(&mut self, shape: &Shape, info: Info, index: usize, exile: Stashed) {
+        let at = info.stash_at(shape);
+        write_exile(&mut self.words[at..], info.value_bits(shape), index, exile);
     }
+}
 
-    fn stash_mut(&mut self, shape: &Shape, info: Info) -> &mut [u64] {
-        &mut self.words[info.stash_at(shape)..]
+/// The so-manieth exile of a stash whose values have so many bits.
+#[inline(always)]
+fn read_exile(stash: &[u64], value_bits: u32, index: usize) -> Stashed {
+    let bits = NUMBER_BITS + value_bits;
+    let at = index * bits as usize;
+    if bits > u64::BITS {
+        let number = read_bits(stash, at, NUMBER_BITS) as u32;
+        return Stashed { number, value: read_bits(stash, at + NUMBER_BITS as usize, value_bits) };
+    }
+    let exile = read_bits(stash, at, bits);
+    Stashed { number: exile as u32 % (1 << NUMBER_BITS), value: exile >> NUMBER_BITS }
+}
+
+/// The opposite.
+#[inline(always)]
+fn write_exile(stash: &mut [u64], value_bits: u32, index: usize, exile: Stashed) {
+    let bits = NUMBER_BITS + value_bits;
+    let at = index * bits as usize;
+    if bits > u64::BITS {
+        write_bits(stash, at, NUMBER_BITS, exile.number.into());
+        write_bits(stash, at + NUMBER_BITS as usize, value_bits, exile.value);
+    } else {
+        write_bits(stash, at, bits, u64::from(exile.number) | exile.value << NUMBER_BITS);
     }
 }

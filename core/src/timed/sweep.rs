@@ -18,13 +18,19 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
     pub(super) fn sweep<I: Isa>(&mut self, isa: I, shape: &Shape, oldest: u32) -> usize {
         let info = self.info();
         let (layout, generation) = (info.layout(shape), self.generation());
+        if oldest >= shape.ages {
+            return info.count;
+        }
+        // Most sweeps are one generation late, and this is all that they remove.
+        let tag_of = |age: u32| u64::from(shape.tag(generation.wrapping_sub(age.into())));
+        let oldest_tag = tag_of(shape.ages);
         let mut removed = 0;
         for number in 0..info.bins {
             let mut bin = self.bin_mut(&layout, number);
-            let old = (oldest + 1..=shape.ages).fold(0, |old, age| {
-                let tag = shape.tag(generation.wrapping_sub(age.into()));
-                old | bin.tagged_in(isa, tag.into(), shape.tag_bits)
-            });
+            let mut old = bin.tagged_in(isa, oldest_tag, shape.tag_bits);
+            for age in oldest + 1..shape.ages {
+                old |= bin.tagged_in(isa, tag_of(age), shape.tag_bits);
+            }
             let mut head = bin.head();
             let leaving = old & head.used();
             if leaving != 0 {

@@ -165,7 +165,7 @@ impl TimedWindow {
                 };
                 let blind = before.blind.saturating_sub(late);
                 if left == 0 {
-                    self.segments.replace(hash, Segment::empty(generation, blind).words);
+                    self.replace(hash, Segment::empty(generation, blind));
                 } else {
                     segment.set_generation(generation);
                     let info = segment.info();
@@ -187,7 +187,7 @@ impl TimedWindow {
     pub(super) fn deal<I: Isa>(&mut self, isa: I, hash: u64, bins: usize) {
         let segment = Segment { words: self.segments.get(hash).1 };
         match segment.with_bins(isa, &self.shape, bins) {
-            Some(made) => self.segments.replace(hash, made.words),
+            Some(made) => self.replace(hash, made),
             None => self.give_up(hash),
         }
     }
@@ -200,7 +200,7 @@ impl TimedWindow {
 
     /// Makes room in the segment of a hash.
     #[inline(never)]
-    pub(super) fn make_room<I: Isa>(&mut self, isa: I, hash: u64) {
+    pub(super) fn make_room(&mut self, hash: u64) {
         self.work += 1;
         let (depth, words) = self.segments.get(hash);
         let segment = Segment { words };
@@ -208,17 +208,29 @@ impl TimedWindow {
         if info.bins == 0 {
             let needed = self.needed_bits(hash, depth);
             let made = Segment::with_room(&self.shape, needed, generation, info.blind);
-            self.segments.replace(hash, made.words);
-        } else if is_crowded(&self.shape, info) {
-            isa.vectorize(
-                #[inline(always)]
-                || self.deal(isa, hash, more_bins(info)),
-            );
+            self.replace(hash, made);
         } else {
             let most = segment.most_exiles();
             if !self.set_most_exiles(hash, most + most / 4 + MORE_EXILES) {
                 self.give_up(hash);
             }
+        }
+    }
+
+    /// Splits the segment of a hash if it has more entries than it should, or deals them to more bins if they
+    /// are many for those it has. Only their number decides: how many are exiles is chance.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn make_larger<I: Isa>(&mut self, isa: I, hash: u64) {
+        self.split_if_large(isa, hash);
+        let info = Segment { words: self.segments.get(hash).1 }.info();
+        if is_crowded(&self.shape, info) {
+            self.work += 1;
+            isa.vectorize(
+                #[inline(always)]
+                || self.deal(isa, hash, more_bins(info)),
+            );
+            self.relieve(isa, hash);
         }
     }
 
@@ -234,7 +246,10 @@ impl TimedWindow {
         }
         let exiles = segment.exiles() as u64;
         self.segments.resize(hash, info.words(&shape, stash));
-        self.segments.get_mut(hash).1[3] = stash_word(&shape, info, stash) | exiles;
+        let mut segment = Segment { words: self.segments.get_mut(hash).1 };
+        let most_entries = segment.most_entries();
+        segment.words[3] = stash_word(&shape, info, stash) | exiles;
+        segment.set_most_entries(most_entries);
         true
     }
 
@@ -245,7 +260,7 @@ impl TimedWindow {
         self.lost += entries.len() as u64;
         let generation = self.regions[region_of(hash)].generation;
         let blind = Segment::empty(generation, self.shape.ages + 1);
-        self.segments.replace(hash, blind.words);
+        self.replace(hash, blind);
         self.replaced(hash, entries.len(), 0);
     }
 

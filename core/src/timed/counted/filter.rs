@@ -226,8 +226,8 @@ impl TimedWindow {
             region.population.add();
         }
         self.items += slots as u64;
-        if slots > 0 {
-            self.split_if_large(isa, hash);
+        if info.count + slots > segment.most_entries() {
+            self.make_larger(isa, hash);
         }
         true
     }
@@ -242,14 +242,13 @@ impl TimedWindow {
         if segment.generation() != self.regions[region_of(hash)].generation {
             self.sweep(isa, hash);
         } else if info.bins == 0 {
-            self.make_room(isa, hash);
+            self.make_room(hash);
         } else if info.remainder_bits < self.needed_bits(hash, depth) {
             if !self.shorten_instead() {
                 self.remake(isa, hash);
             }
         } else {
-            self.make_room(isa, hash);
-            self.relieve(isa, hash);
+            self.make_room(hash);
         }
     }
 

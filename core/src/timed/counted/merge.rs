@@ -72,7 +72,7 @@ impl TimedWindow {
         match self.made_of(hash, depth, entries, blind) {
             Some((made, entries)) => {
                 self.weigh(hash, depth, &entries);
-                self.segments.replace(hash, made.words);
+                self.replace(hash, made);
                 self.replaced(hash, ours.len(), entries.len());
             }
             None => {

@@ -139,8 +139,8 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         let info = self.info();
         if info.is_plain() && times == 1 {
             let beside = shape.beside(0, tag);
-            if self.put_at_once(isa, shape, info, hash, depth, beside) {
-                return Some(1);
+            if let Some(stored) = self.put_at_once(isa, shape, info, hash, depth, beside) {
+                return stored.then_some(1);
             }
         }
         self.add_after_all(isa, shape, hash, depth, tag, times)
