@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -17,20 +18,26 @@ MODULE = os.environ["LATELY_MODULE"]
 ENGINES = dict(pair.split("=", 1) for pair in os.environ["LATELY_ENGINES"].split(","))
 
 
+# Below those that systems give to whoever connects, so that no client takes one between a look and a start;
+# cluster buses, 10000 above, are there too.
+PORTS = range(10_000, 22_000)
+
+
 def free_port():
     """A port nobody listens on, whose cluster bus port (10000 above) is free too."""
     while True:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        if port > 50000:
+        port = random.SystemRandom().choice(PORTS)
+        try:
+            for number in (port, port + 10_000):
+                with socket.socket() as probe:
+                    probe.bind(("127.0.0.1", number))
+            return port
+        except OSError:
             continue
-        with socket.socket() as bus:
-            try:
-                bus.bind(("127.0.0.1", port + 10000))
-                return port
-            except OSError:
-                continue
+
+
+class PortTaken(RuntimeError):
+    """Another server was faster."""
 
 
 class Server:
@@ -46,7 +53,12 @@ class Server:
         self.settings = settings
         self.process = None
         try:
-            self.start()
+            try:
+                self.start()
+            except PortTaken:
+                self.process.wait()
+                self.port = free_port()
+                self.start()
         except BaseException:
             self.stop()
             raise
@@ -72,6 +84,10 @@ class Server:
         self.process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, cwd=self.folder)
         self.client = self.connect()
         self.wait_until_ready()
+        # Whoever looked for a port at the same moment may have found the same one, and answers here.
+        answering = self.client.config_get("dir")["dir"]
+        if pathlib.Path(answering) != self.folder.resolve():
+            raise PortTaken(f"another server has port {self.port}:\n{self.log()}")
 
     def connect(self, protocol=2, **options):
         options |= {"host": "127.0.0.1", "port": self.port, "socket_timeout": 60}
