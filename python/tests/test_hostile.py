@@ -104,7 +104,7 @@ def test_any_wish(wishes, structure):
         {"within": "1h", "slack": "nonsense"}, {"last": 10, "max_ahead": "1h"}, {"last": 10, "keyed": b"short"},
         {"last": 10, "keyed": "text of 16 chars"}, {"last": 10, "seed": -1}, {"last": 10, "seed": 1, "keyed": b"x" * 16},
         {"last": 10, "structure": "nothing"}, {"last": 10, "colour": "red"}, {"last": 10, "colour": None},
-        {"last": 2**47}, {"last": 2**64}, {"last": 10, "counting": True}, {},
+        {"last": 2**47, "structure": "sliding"}, {"last": 2**64}, {"last": 10, "counting": True}, {},
     ],
 )
 def test_wishes_that_are_refused(wishes):

@@ -234,9 +234,10 @@ impl TimedWindow {
         let (depth, words) = self.segments.get_mut(hash);
         let mut segment = Segment { words };
         let info = segment.info();
-        let needed = self.shape.needed_bits(region.population.bits(), self.short, depth);
         let blind = info.blind > 0 && repeat == Repeat::Keep;
-        if segment.generation() != region.generation || info.remainder_bits < needed || blind {
+        let more = region.population.bits();
+        let long = self.shape.is_long_enough(info.remainder_bits, more, self.short, depth);
+        if segment.generation() != region.generation || !long || blind {
             return None;
         }
         match segment.insert(isa, &self.shape, info, hash, depth, tag, repeat) {

@@ -43,6 +43,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
             let layout = info.plain_layout(shape);
             let place = self.place(shape, info, hash, depth);
             let bin = self.bin(&layout, place.bin);
+            bin.prefetch_row();
             let view = bin.view(place.bucket);
             let run = view.run(isa);
             // Nearly always no byte is the wanted one.

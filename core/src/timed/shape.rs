@@ -51,6 +51,13 @@ impl Shape {
         needed.saturating_sub(short)
     }
 
+    /// Whether remainders of so many bits are as long as [`needed_bits`](Self::needed_bits) says.
+    #[inline(always)]
+    pub(super) fn is_long_enough(&self, bits: u32, more: u32, short: u32, depth: u32) -> bool {
+        // None of these is so large that sums overflow.
+        bits + short + depth.min(self.floor_depth) >= self.remainder_bits + more + self.floor_depth
+    }
+
     /// The tag of a generation, or of what is beside a field.
     #[inline(always)]
     pub(super) fn tag(&self, generation: u64) -> u32 {

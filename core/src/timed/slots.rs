@@ -81,6 +81,7 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         let place = self.place(shape, info, hash, depth);
         let field = info.field(place.remainder);
         let mut bin = self.bin_mut(&layout, place.bin);
+        bin.prefetch_row();
         let view = bin.view(place.bucket);
         let run = view.run(isa);
         // One branch for all that is rare.
