@@ -44,7 +44,7 @@ fn bits(region: &Region<'_, System>, keys: u64) -> f64 {
 /// are in the window as fit; then it repeats few again, and memory comes back.
 fn memory_follows_the_different_keys() {
     const WINDOW: u64 = 1_000_000;
-    for (rate, limits) in [(0.01, [18.5, 22.0]), (0.001, [22.5, 26.0]), (0.0001, [26.5, 30.0])] {
+    for (rate, limits) in [(0.01, [18.5, 22.5]), (0.001, [22.5, 26.5]), (0.0001, [26.5, 30.5])] {
         let few = 50_000;
         let region = Region::new(HEAP);
         let mut filter = elastic(&goal(WINDOW, rate, Some(few)));

@@ -144,7 +144,9 @@ fn nothing_is_forgotten_at_any_rhythm_on_any_instruction_set() {
                     codec::save(&*opened, HASHING) == bytes,
                     "{seed} {round}: not what was saved"
                 );
-                assert_eq!(opened.heap_bytes(), fast.heap_bytes());
+                // Where entries lie may differ, and so does how many are in the stash.
+                let heaps = [opened.heap_bytes(), fast.heap_bytes()].map(|bytes| bytes as f64);
+                assert!((heaps[0] / heaps[1] - 1.0).abs() < 0.1, "{heaps:?}");
                 assert_eq!(opened.false_positive_rate(), fast.false_positive_rate());
             }
             now += match draw(4) % 20 {
@@ -506,18 +508,29 @@ fn hashes_that_are_not_random_are_not_forgotten_and_do_no_lasting_harm() {
     }
 }
 
-/// A filter that was saved and opened goes on as the one that was not, byte for byte.
+/// A filter that was saved and opened goes on as the one that was not, byte for byte: in segments of a few
+/// entries, in those that are planned, of which many entries are exiles, and where memory decides.
 #[test]
 fn what_was_opened_goes_on_as_what_was_saved() {
-    let mut filter = TimedWindow::new(tiny(300, 7));
+    let bounded = |span| {
+        let span = Span::from_millis(span);
+        TimedWindowParameters::with_memory(span, None, 1 << 16, None).unwrap()
+    };
+    goes_on_as_saved(tiny(300, 7), 12_000);
+    goes_on_as_saved(planned(20_000, 0.01), 120_000);
+    goes_on_as_saved(bounded(40_000), 160_000);
+}
+
+fn goes_on_as_saved(parameters: TimedWindowParameters, keys: u64) {
+    let mut filter = TimedWindow::new(parameters);
     let mut copies = Vec::new();
-    for key in 0..12_000_u64 {
+    for key in 0..keys {
         // Faster and slower, so that segments split and merge.
-        let now = millis(key + key / 500 % 3 * 40);
-        if key % 250 == 0 {
+        let now = millis(key + key / (keys / 24) % 3 * (keys / 300));
+        if key % (keys / 48) == 0 {
             copies.push(codec::open(&codec::save(&filter, HASHING)).unwrap().0);
         }
-        if key % 2_000 == 1_999 {
+        if key % (keys / 6) == keys / 6 - 1 {
             let bytes = codec::save(&filter, HASHING);
             for copy in copies.drain(..) {
                 assert!(codec::save(&*copy, HASHING) == bytes, "at {key}");

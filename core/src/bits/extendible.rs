@@ -139,7 +139,12 @@ impl Extendible {
     /// Bytes on the heap, of tables and arrays.
     pub fn heap_bytes(&self) -> u64 {
         let entries = self.table.capacity() + self.next.capacity();
-        (entries * size_of::<Entry>() + self.words * size_of::<u64>()) as u64
+        (entries * size_of::<Entry>()) as u64 + self.array_bytes()
+    }
+
+    /// Those of the arrays alone.
+    pub fn array_bytes(&self) -> u64 {
+        (self.words * size_of::<u64>()) as u64
     }
 
     /// The array of a hash, and its depth.
@@ -164,7 +169,7 @@ impl Extendible {
     }
 
     /// The first hash of the next array, given one of this.
-    fn next_hash(&self, hash: u64) -> Option<u64> {
+    pub fn next_hash(&self, hash: u64) -> Option<u64> {
         let depth = self.entry(hash).depth();
         let next = prefix(hash, depth) + 1;
         (next >> depth == 0).then(|| next << 1 << (63 - depth))
@@ -178,6 +183,20 @@ impl Extendible {
         self.set_below(prefix(hash, before.depth()), entry);
         // SAFETY: all entries that held it hold the other one now.
         drop(unsafe { before.into_array() });
+    }
+
+    /// Gives the array of a hash another length: the last words go, or come as zeros.
+    pub fn resize(&mut self, hash: u64, words: usize) {
+        let before = self.entry(hash);
+        self.words = self.words + words - before.words();
+        // SAFETY: all entries that hold it are replaced before anybody looks at one, and nothing between
+        // panics: there are less than 2^14 words, or so many that the allocator ends the program.
+        let mut array = unsafe { before.into_array() }.into_vec();
+        let grown = words.saturating_sub(array.len());
+        array.reserve_exact(grown);
+        array.resize(words.min(MOST_WORDS), 0);
+        let entry = Entry::new(array.into_boxed_slice(), before.depth());
+        self.set_below(prefix(hash, before.depth()), entry);
     }
 
     /// Puts two arrays in the place of that of a hash, which is freed, for prefixes one bit longer.

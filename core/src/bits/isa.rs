@@ -65,26 +65,8 @@ pub trait Isa: Copy {
     /// as one of those that hold the value.
     fn near_bytes_holding(self, bytes: &[u8; NEAR], masks: &[u8; NEAR], value: u8) -> u64;
 
-    /// The bytes that are `value`.
-    fn bytes_equal(self, bytes: &[u8; STRETCH], value: u8) -> u32;
-
-    /// The bytes that are less than `value`.
-    fn bytes_below(self, bytes: &[u8; STRETCH], value: u8) -> u32;
-
     /// The bytes whose bits above the lowest one are those of `value`, and all that are zero.
     fn bytes_beginning(self, bytes: &[u8; STRETCH], value: u8) -> u32;
-
-    /// Moves the bytes from `first` on up by one, into `free`, whose content is lost, and puts `value`
-    /// into `first`.
-    fn move_bytes_up(self, bytes: &mut [u8], first: usize, free: usize, value: u8);
-
-    /// In bins of 64 slots with so many words each, the highest bits first: moves the slots from
-    /// `first` on up by one, into `free`, whose content is lost, and puts `value` into `first`.
-    fn move_slots_up(self, bins: &mut [u64], bits: usize, first: usize, free: usize, value: u64);
-
-    /// Moves the slots after `free`, whose content is lost, up to `last` down by one, and puts
-    /// `value` into `last`.
-    fn move_slots_down(self, bins: &mut [u64], bits: usize, free: usize, last: usize, value: u64);
 
     /// How many of the numbers are less than `than`.
     fn count_below(self, numbers: &[i16; FEW], than: i16) -> u32;
@@ -185,8 +167,6 @@ mod tests {
             let set = |wanted: &dyn Fn(u8) -> bool| {
                 bytes.iter().rev().fold(0, |set, &byte| set << 1 | u32::from(wanted(byte)))
             };
-            assert_eq!(isa.bytes_equal(&bytes, value), set(&|byte| byte == value));
-            assert_eq!(isa.bytes_below(&bytes, value), set(&|byte| byte < value));
             let begins = |byte: u8| {
                 let shift = byte.trailing_zeros() + 1;
                 byte == 0 || u32::from(byte) >> shift == u32::from(value) >> shift
@@ -266,62 +246,6 @@ mod tests {
         #[cfg(target_arch = "x86_64")]
         if let Some(isa) = Avx2::detect() {
             agrees(isa);
-        }
-    }
-
-    /// Both directions against a plain list, with every distance and width.
-    fn moves_slots(isa: impl Isa) {
-        const BINS: usize = 12;
-        let read = |bins: &[u64], bits: usize, slot: usize| {
-            let bin = &bins[slot / 64 * bits..][..bits];
-            bin.iter().fold(0, |value, word| value << 1 | word >> (slot % 64) & 1)
-        };
-        for round in 0..rounds(4_000) as u64 {
-            let draw = |stream| crate::hash::remix(round, stream);
-            let bits = 1 + (draw(1) % 16) as usize;
-            let mut bins: Vec<u64> = (0..(bits * BINS) as u64).map(|i| draw(i + 10)).collect();
-            let slots = 64 * BINS;
-            let mut list: Vec<u64> = (0..slots).map(|slot| read(&bins, bits, slot)).collect();
-            let one = (draw(2) % slots as u64) as usize;
-            let near = if round % 3 == 0 { 70 } else { slots as u64 };
-            let other = (one + (draw(3) % near) as usize).min(slots - 1);
-            let value = draw(4) % (1 << bits);
-            if round % 2 == 0 {
-                isa.move_slots_up(&mut bins, bits, one, other, value);
-                list.remove(other);
-                list.insert(one, value);
-            } else {
-                isa.move_slots_down(&mut bins, bits, one, other, value);
-                list.remove(one);
-                list.insert(other, value);
-            }
-            let found: Vec<u64> = (0..slots).map(|slot| read(&bins, bits, slot)).collect();
-            assert_eq!(found, list, "{round}: {bits} bits, {one} {other}");
-        }
-    }
-
-    fn moves_bytes(isa: impl Isa) {
-        for round in 0..rounds(4_000) as u64 {
-            let draw = |stream| crate::hash::remix(round, stream);
-            let mut bytes: Vec<u8> = (0..1 + draw(1) % 150).map(|i| draw(i + 10) as u8).collect();
-            let free = draw(2) as usize % bytes.len();
-            let (first, value) = (draw(3) as usize % (free + 1), draw(4) as u8);
-            let mut list = bytes.clone();
-            list.remove(free);
-            list.insert(first, value);
-            isa.move_bytes_up(&mut bytes, first, free, value);
-            assert_eq!(bytes, list, "{round}: {first} {free}");
-        }
-    }
-
-    #[test]
-    fn slots_move_like_items_of_a_list() {
-        moves_slots(Scalar);
-        moves_bytes(Scalar);
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
-        if let Some(isa) = Avx2::detect() {
-            moves_slots(isa);
-            moves_bytes(isa);
         }
     }
 }

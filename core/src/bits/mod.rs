@@ -14,7 +14,6 @@ mod prefetch;
 mod records;
 pub(crate) mod row;
 mod scalar;
-mod shelf;
 mod sizes;
 mod strings;
 #[cfg(feature = "std")]
@@ -23,8 +22,6 @@ mod turn;
 mod x86_64;
 #[cfg(target_arch = "x86_64")]
 mod x86_64_row;
-#[cfg(target_arch = "x86_64")]
-mod x86_64_shelf;
 
 pub use aligned::{Aligned, LINE_BYTES};
 pub(crate) use bytes::{bytes, bytes_mut};

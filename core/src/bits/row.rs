@@ -23,7 +23,10 @@ const LOW_BITS: u64 = u64::MAX / 0xff;
 pub(crate) fn keep<I: Isa>(isa: I, row: &mut Row, kept: u64) {
     // All is read before any of it is written, and nothing is read back: a load that spans several
     // stores would wait for them.
-    let words: [u64; 8] = core::array::from_fn(|eight| word(row, 8 * eight));
+    let mut words = [0; 8];
+    for (word, bytes) in words.iter_mut().zip(row.as_chunks().0) {
+        *word = u64::from_le_bytes(*bytes);
+    }
     *row = [0; 64];
     let mut count = 0;
     for (eight, word) in words.into_iter().enumerate() {
@@ -39,13 +42,13 @@ pub(crate) fn keep<I: Isa>(isa: I, row: &mut Row, kept: u64) {
 #[inline(always)]
 pub(crate) fn spread<I: Isa>(isa: I, row: &mut Row, kept: u64) {
     let mut count = 0;
-    let words: [u64; 8] = core::array::from_fn(|eight| {
+    let mut words = [0; 8];
+    for (eight, spread) in words.iter_mut().enumerate() {
         let kept = kept >> (8 * eight) & 0xff;
         let bytes = isa.deposit(kept, LOW_BITS) * 0xff;
-        let spread = isa.deposit(word(row, count), bytes);
+        *spread = isa.deposit(word(row, count), bytes);
         count += kept.count_ones() as usize;
-        spread
-    });
+    }
     for (eight, word) in words.into_iter().enumerate() {
         set_word(row, 8 * eight, word);
     }

@@ -3,7 +3,6 @@
 use super::isa::{FEW, Isa};
 use super::planes::{Plane, all, open};
 use super::row::{NEAR, Row, STRETCH};
-use super::shelf;
 
 /// Plain Rust; nothing to prove.
 #[derive(Clone, Copy, Debug)]
@@ -115,35 +114,9 @@ impl Isa for Scalar {
     }
 
     #[inline(always)]
-    fn bytes_equal(self, bytes: &[u8; STRETCH], value: u8) -> u32 {
-        wanted(bytes, |byte| byte == value)
-    }
-
-    #[inline(always)]
-    fn bytes_below(self, bytes: &[u8; STRETCH], value: u8) -> u32 {
-        wanted(bytes, |byte| byte < value)
-    }
-
-    #[inline(always)]
     fn bytes_beginning(self, bytes: &[u8; STRETCH], value: u8) -> u32 {
         // The lowest one and the zeros below it do not count.
         wanted(bytes, |byte| (byte ^ value) & !(byte ^ byte.wrapping_sub(1)) == 0)
-    }
-
-    #[inline]
-    fn move_bytes_up(self, bytes: &mut [u8], first: usize, free: usize, value: u8) {
-        bytes.copy_within(first..free, first + 1);
-        bytes[first] = value;
-    }
-
-    #[inline]
-    fn move_slots_up(self, bins: &mut [u64], bits: usize, first: usize, free: usize, value: u64) {
-        shelf::move_up(bins, bits, first, free, value);
-    }
-
-    #[inline]
-    fn move_slots_down(self, bins: &mut [u64], bits: usize, free: usize, last: usize, value: u64) {
-        shelf::move_down(bins, bits, free, last, value);
     }
 
     #[inline(always)]

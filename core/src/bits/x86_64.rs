@@ -5,10 +5,7 @@ use super::isa::{FEW, Isa};
 use super::planes::Plane;
 use super::row::{NEAR, Row, STRETCH};
 use super::scalar::Scalar;
-use super::x86_64_row::{
-    bytes_beginning, bytes_below, bytes_equal, bytes_holding, near_bytes_holding, open_byte,
-};
-use super::x86_64_shelf as shelf;
+use super::x86_64_row::{bytes_beginning, bytes_holding, near_bytes_holding, open_byte};
 use core::arch::x86_64::*;
 
 /// Whether the CPU has a feature: without the standard library, whether every CPU that this is compiled
@@ -126,45 +123,9 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
-    fn bytes_equal(self, bytes: &[u8; STRETCH], value: u8) -> u32 {
-        // SAFETY: `self` exists only if AVX2 was detected.
-        unsafe { bytes_equal(bytes, value) }
-    }
-
-    #[inline(always)]
-    fn bytes_below(self, bytes: &[u8; STRETCH], value: u8) -> u32 {
-        // SAFETY: `self` exists only if AVX2 was detected.
-        unsafe { bytes_below(bytes, value) }
-    }
-
-    #[inline(always)]
     fn bytes_beginning(self, bytes: &[u8; STRETCH], value: u8) -> u32 {
         // SAFETY: `self` exists only if AVX2 was detected.
         unsafe { bytes_beginning(bytes, value) }
-    }
-
-    #[inline(always)]
-    fn move_bytes_up(self, bytes: &mut [u8], first: usize, free: usize, value: u8) {
-        // SAFETY: `self` exists only if AVX2 was detected.
-        unsafe { shelf::move_bytes_up(bytes, first, free, value) }
-    }
-
-    #[inline(always)]
-    fn move_slots_up(self, bins: &mut [u64], bits: usize, first: usize, free: usize, value: u64) {
-        if bits < LANES {
-            return Scalar.move_slots_up(bins, bits, first, free, value);
-        }
-        // SAFETY: `self` exists only if AVX2 was detected.
-        unsafe { shelf::move_up(bins, bits, first, free, value) }
-    }
-
-    #[inline(always)]
-    fn move_slots_down(self, bins: &mut [u64], bits: usize, free: usize, last: usize, value: u64) {
-        if bits < LANES {
-            return Scalar.move_slots_down(bins, bits, free, last, value);
-        }
-        // SAFETY: `self` exists only if AVX2 was detected.
-        unsafe { shelf::move_down(bins, bits, free, last, value) }
     }
 
     #[inline(always)]

@@ -70,22 +70,6 @@ static ALL_BUT_LAST: [u8; NEAR] = {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn bytes_equal(bytes: &[u8; STRETCH], value: u8) -> u32 {
-    let equal = _mm256_cmpeq_epi8(load_stretch(bytes), _mm256_set1_epi8(value as i8));
-    _mm256_movemask_epi8(equal) as u32
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn bytes_below(bytes: &[u8; STRETCH], value: u8) -> u32 {
-    // Those that are not the larger of both.
-    let (bytes, value) = (load_stretch(bytes), _mm256_set1_epi8(value as i8));
-    let not_below = _mm256_cmpeq_epi8(_mm256_max_epu8(bytes, value), bytes);
-    !_mm256_movemask_epi8(not_below) as u32
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
 pub(super) fn bytes_beginning(bytes: &[u8; STRETCH], value: u8) -> u32 {
     let (bytes, value) = (load_stretch(bytes), _mm256_set1_epi8(value as i8));
     let end = _mm256_xor_si256(bytes, _mm256_sub_epi8(bytes, _mm256_set1_epi8(1)));

@@ -56,10 +56,10 @@ pub(super) struct Room {
 
 /// An entry away from home.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Exile {
-    pub(super) bucket: u32,
-    pub(super) remainder: u64,
-    pub(super) tag: u64,
+pub(crate) struct Exile {
+    pub(crate) bucket: u32,
+    pub(crate) remainder: u64,
+    pub(crate) tag: u64,
 }
 
 /// Bits of a home in the row.

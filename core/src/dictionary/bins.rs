@@ -21,133 +21,64 @@
 use super::Shape;
 use super::backyard::Exile;
 use super::head::{Bucket, FIRST_MASK, Head, Run, View};
-use crate::bits::{Isa, NEAR, Records, Row, Scalar, planes, prefetch, row};
+pub(crate) use super::layout::{
+    FRONT, LEAST_BUCKETS, Layout, MOST_BUCKETS, NOBODY, SLOTS, THRESHOLD_BITS,
+};
+use super::layout::{ROW_BITS, WORDS};
+use crate::bits::{Isa, NEAR, Records, Row, STRETCH, Scalar, planes, prefetch, row};
 
-/// Slots in a bin: one per bit of a word.
-pub(super) const SLOTS: u32 = u64::BITS;
-/// Bits of the threshold.
-pub(super) const THRESHOLD_BITS: u32 = 7;
-/// The threshold of a bin whose entries are all at home. Above every bucket.
-pub(super) const NOBODY: u32 = (1 << THRESHOLD_BITS) - 1;
-
-/// Bits of an entry in the row.
-const ROW_BITS: usize = 8;
-/// Where the words of a bin begin, after the row.
-const WORDS: usize = SLOTS as usize;
-
-/// Bytes of the row and the three words.
-pub(super) const FRONT: usize = WORDS + 24;
-
-/// Where the parts of a bin lie.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Layout {
-    /// The bits of the third word that belong to `occupied`.
-    high: u64,
-    /// Bytes of `occupied` beyond the first word of it, at most eight. So small a type that the
-    /// compiler sees that no offset overflows.
-    high_bytes: u8,
-    /// The bits of a byte of the row that belong to the remainder.
-    row_mask: u8,
-    /// The same for a part of the row; the last is zero.
-    near_masks: [u8; NEAR],
-    plane_count: u8,
-    stride: u16,
-    remainder_bits: usize,
-}
-
-impl Layout {
-    pub(super) const fn new(shape: &Shape) -> Self {
-        let high = (u128::MAX >> (128 - THRESHOLD_BITS - shape.buckets) >> 64) as u64;
-        let above = (ROW_BITS as u32).saturating_sub(shape.remainder_bits);
-        let high_bytes = (shape.buckets + THRESHOLD_BITS) / 8 - 8;
-        // At least one plane, so that a bin has three words.
-        let entry_bits = shape.remainder_bits + shape.tag_bits;
-        let planes = if entry_bits > ROW_BITS as u32 { entry_bits - ROW_BITS as u32 } else { 1 };
-        let row_mask = (0xff_u32 >> above) as u8;
-        let mut near_masks = [row_mask; NEAR];
-        near_masks[NEAR - 1] = 0;
-        Self {
-            high,
-            high_bytes: high_bytes as u8,
-            plane_count: planes as u8,
-            stride: (WORDS as u32 + 16 + high_bytes + 8 * planes) as u16,
-            row_mask,
-            near_masks,
-            remainder_bits: shape.remainder_bits as usize,
-        }
-    }
-
-    /// Bytes from one bin to the next.
-    #[inline(always)]
-    pub(super) const fn stride(&self) -> usize {
-        self.stride as usize
-    }
-
-    /// Where the planes begin, those of the remainders first.
-    #[inline(always)]
-    const fn planes(&self) -> usize {
-        WORDS + 16 + self.high_bytes as usize
-    }
-
-    /// Planes of the remainders; the others are of tags.
-    #[inline(always)]
-    const fn remainder_planes(&self) -> usize {
-        self.remainder_bits.saturating_sub(ROW_BITS)
-    }
-
-    /// Remainder and tag of an entry.
-    #[inline(always)]
-    const fn parts(&self, entry: u64) -> (u64, u64) {
-        (entry & ((1 << self.remainder_bits) - 1), entry >> self.remainder_bits)
-    }
-
-    /// Bits of the tag that lie in the row.
-    #[inline(always)]
-    const fn row_tag_bits(&self) -> usize {
-        ROW_BITS.saturating_sub(self.remainder_bits)
-    }
-}
+/// Entries that are taken out of a full bin together at most.
+pub(crate) const FEW: usize = 3;
+/// Bits of each of them beside each other, and the lowest of those.
+const LANE_BITS: u32 = 16;
+const LANES: u64 = u64::MAX / 0xffff;
 
 /// All bins, one after the other, without gaps.
 #[derive(Debug, Clone)]
-pub(super) struct Bins {
-    pub(super) layout: Layout,
-    pub(super) records: Records<FRONT>,
+pub(crate) struct Bins {
+    pub(crate) layout: Layout,
+    pub(crate) records: Records<FRONT>,
 }
 
 impl Bins {
-    pub(super) fn new(shape: &Shape) -> Self {
+    pub(crate) fn new(shape: &Shape) -> Self {
         let layout = Layout::new(shape);
         Self { layout, records: Records::new(shape.bins, layout.stride) }
     }
 
     #[inline(always)]
-    pub(super) fn get(&self, bin: usize) -> Bin<'_, &[u8]> {
+    pub(crate) fn get(&self, bin: usize) -> Bin<'_, &[u8]> {
         Bin { layout: &self.layout, bytes: self.records.get(bin) }
     }
 
     /// The row and the words of a bin: enough to say of most keys that they are not there.
     #[inline(always)]
-    pub(super) fn front(&self, bin: usize) -> Option<Bin<'_, &[u8; FRONT]>> {
+    pub(crate) fn front(&self, bin: usize) -> Option<Bin<'_, &[u8; FRONT]>> {
         Some(Bin { layout: &self.layout, bytes: self.records.front(bin)? })
     }
 
     #[inline(always)]
-    pub(super) fn get_mut(&mut self, bin: usize) -> Bin<'_, &mut [u8]> {
+    pub(crate) fn get_mut(&mut self, bin: usize) -> Bin<'_, &mut [u8]> {
         Bin { layout: &self.layout, bytes: self.records.get_mut(bin) }
     }
 }
 
 /// A bin over its bytes.
-pub(super) struct Bin<'a, B> {
+pub(crate) struct Bin<'a, B> {
     /// By reference: what only the rare ways need should be read by them.
     layout: &'a Layout,
     bytes: B,
 }
 
-impl<B: AsRef<[u8]>> Bin<'_, B> {
+impl<'a, B: AsRef<[u8]>> Bin<'a, B> {
+    /// The bin in these bytes, as many as its layout says.
     #[inline(always)]
-    pub(super) fn head(&self) -> Head {
+    pub(crate) fn over(layout: &'a Layout, bytes: B) -> Self {
+        Self { layout, bytes }
+    }
+
+    #[inline(always)]
+    pub(crate) fn head(&self) -> Head {
         let [ends, first, second] = [0, 8, 16].map(|at| self.word(at));
         Head {
             occupied: [first & FIRST_MASK, second & self.layout.high],
@@ -158,7 +89,7 @@ impl<B: AsRef<[u8]>> Bin<'_, B> {
 
     /// The words as a bucket sees them.
     #[inline(always)]
-    pub(super) fn view(&self, bucket: u32) -> View {
+    pub(crate) fn view(&self, bucket: u32) -> View {
         let bucket = Bucket::new(bucket);
         let byte = self.front()[WORDS + 8 + bucket.byte()];
         View::new(bucket, self.word(0), [self.word(8), self.word(16)], byte)
@@ -167,14 +98,14 @@ impl<B: AsRef<[u8]>> Bin<'_, B> {
     /// Asks for the row. Which part of it is needed is known after the words have come; it should be
     /// here by then.
     #[inline(always)]
-    pub(super) fn prefetch_row(&self) {
+    pub(crate) fn prefetch_row(&self) {
         prefetch(self.bytes.as_ref(), 0);
     }
 
     /// The slots from the first of a run on whose byte in the row agrees with a remainder. One of the
     /// slots always counts, so that very long runs are never denied anything.
     #[inline(always)]
-    pub(super) fn candidates<I: Isa>(&self, isa: I, run: Run, remainder: u64) -> u64 {
+    pub(crate) fn candidates<I: Isa>(&self, isa: I, run: Run, remainder: u64) -> u64 {
         // The words after the row are readable as well.
         let near: &[u8; NEAR] = self.front()[run.first as usize..].first_chunk().unwrap();
         isa.near_bytes_holding(near, &self.layout.near_masks, remainder as u8)
@@ -182,34 +113,45 @@ impl<B: AsRef<[u8]>> Bin<'_, B> {
 
     /// Whether a run may hold a remainder, as far as a few bytes of the row tell.
     #[inline(always)]
-    pub(super) fn may_hold<I: Isa>(&self, isa: I, run: Run, remainder: u64) -> bool {
+    pub(crate) fn may_hold<I: Isa>(&self, isa: I, run: Run, remainder: u64) -> bool {
         run.reaches(self.candidates(isa, run, remainder)) & run.occupied
+    }
+
+    /// The same where fields are of several lengths, each ended by a one and zeros, and one matches that is
+    /// the beginning of this. Runs of more than 32 may always.
+    #[inline(always)]
+    pub(crate) fn may_begin<I: Isa>(&self, isa: I, run: Run, field: u64) -> bool {
+        // At least one plane is behind the words, so that there are as many bytes behind every slot.
+        let near = self.bytes.as_ref()[run.first as usize % SLOTS as usize..].first_chunk();
+        let Some(near) = near else { return true };
+        let last = 1 << (STRETCH - 1);
+        run.reaches((isa.bytes_beginning(near, field as u8) | last).into()) & run.occupied
     }
 
     /// The slot of the lowest candidate of a run; none if it is the one that counts unseen.
     #[inline(always)]
-    pub(super) fn nearest(run: Run, candidates: u64) -> u64 {
+    pub(crate) fn nearest(run: Run, candidates: u64) -> u64 {
         let nearest = candidates & candidates.wrapping_neg();
         (nearest & !(1 << (NEAR - 1))).unbounded_shl(run.first)
     }
 
     /// True if the row has all of a remainder.
     #[inline(always)]
-    pub(super) fn row_proves(&self) -> bool {
+    pub(crate) fn row_proves(&self) -> bool {
         self.layout.remainder_planes() == 0
     }
 
     /// True if a slot whose byte in the row agrees with a remainder has all of it. Few planes tell, so
     /// that plain words will do.
     #[inline(always)]
-    pub(super) fn planes_prove(&self, slot: u64, remainder: u64) -> bool {
+    pub(crate) fn planes_prove(&self, slot: u64, remainder: u64) -> bool {
         let planes = &self.planes()[..self.layout.remainder_planes()];
         planes::holding(Scalar, planes, remainder.unbounded_shr(ROW_BITS as u32)) & slot != 0
     }
 
     /// Of the slots of a run, the one with this remainder; at most one has it.
     #[inline(always)]
-    pub(super) fn find<I: Isa>(&self, isa: I, run: Run, remainder: u64) -> u64 {
+    pub(crate) fn find<I: Isa>(&self, isa: I, run: Run, remainder: u64) -> u64 {
         let planes = &self.planes()[..self.layout.remainder_planes()];
         isa.bytes_holding(self.row(), self.layout.row_mask, remainder as u8)
             & planes::holding(isa, planes, remainder.unbounded_shr(ROW_BITS as u32))
@@ -217,20 +159,20 @@ impl<B: AsRef<[u8]>> Bin<'_, B> {
     }
 
     #[inline(always)]
-    pub(super) fn tag<I: Isa>(&self, isa: I, slot: u64) -> u64 {
+    pub(crate) fn tag<I: Isa>(&self, isa: I, slot: u64) -> u64 {
         self.entry(isa, slot).1
     }
 
     /// Remainder and tag of a slot.
     #[inline(always)]
-    pub(super) fn entry<I: Isa>(&self, isa: I, slot: u64) -> (u64, u64) {
+    pub(crate) fn entry<I: Isa>(&self, isa: I, slot: u64) -> (u64, u64) {
         let byte = self.row()[slot.trailing_zeros() as usize % SLOTS as usize];
         self.layout.parts(u64::from(byte) | isa.get(self.planes(), slot) << ROW_BITS)
     }
 
     /// The slots with each of these tags, used or not.
     #[inline(always)]
-    pub(super) fn tagged<I: Isa>(&self, isa: I, tags: [u64; 2]) -> [u64; 2] {
+    pub(crate) fn tagged<I: Isa>(&self, isa: I, tags: [u64; 2]) -> [u64; 2] {
         let Layout { row_mask, remainder_bits, .. } = *self.layout;
         let above = tags.map(|tag| tag >> self.layout.row_tag_bits());
         let holding = |planes: &[planes::Plane]| above.map(|tag| planes::holding(isa, planes, tag));
@@ -250,20 +192,44 @@ impl<B: AsRef<[u8]>> Bin<'_, B> {
         [in_planes[0] & first, in_planes[1] & second]
     }
 
+    /// The slots whose tag ends in these bits, used or not.
+    #[inline(always)]
+    pub(crate) fn tagged_in<I: Isa>(&self, isa: I, tag: u64, bits: u32) -> u64 {
+        let (in_row, bits) = (self.layout.row_tag_bits().min(bits as usize), bits as usize);
+        let planes = &self.planes()[self.layout.remainder_planes()..][..bits - in_row];
+        if in_row == 0 {
+            // The usual number for itself.
+            return match planes.first_chunk::<3>() {
+                Some(three) if planes.len() == 3 => planes::holding(Scalar, three, tag),
+                _ => planes::holding(isa, planes, tag),
+            };
+        }
+        let in_planes = planes::holding(isa, planes, tag >> in_row);
+        let mask = ((1_u64 << in_row) - 1) << self.layout.remainder_bits;
+        let in_row = (tag << self.layout.remainder_bits) & mask;
+        in_planes & isa.bytes_holding(self.row(), mask as u8, in_row as u8)
+    }
+
+    /// Remainder and tag of all slots, as one number each.
+    #[inline(always)]
+    pub(crate) fn values(&self) -> [u64; SLOTS as usize] {
+        values(self.row(), self.planes())
+    }
+
     /// True if nothing is stored outside the used slots.
-    pub(super) fn is_clean(&self) -> bool {
+    pub(crate) fn is_clean(&self) -> bool {
         let used = self.head().used();
         self.row()[used.count_ones() as usize..].iter().all(|&byte| byte == 0)
             && self.planes().iter().all(|plane| u64::from_le_bytes(*plane) & !used == 0)
     }
 
     #[inline(always)]
-    fn row(&self) -> &Row {
+    pub(crate) fn row(&self) -> &Row {
         self.bytes.as_ref().first_chunk().unwrap()
     }
 
     #[inline(always)]
-    fn planes(&self) -> &[planes::Plane] {
+    pub(crate) fn planes(&self) -> &[planes::Plane] {
         planes::of(&self.bytes.as_ref()[self.layout.planes()..])
     }
 
@@ -281,7 +247,7 @@ impl<B: AsRef<[u8]>> Bin<'_, B> {
 
 impl Bin<'_, &mut [u8]> {
     #[inline(always)]
-    pub(super) fn set_tag<I: Isa>(&mut self, isa: I, slot: u64, tag: u64) {
+    pub(crate) fn set_tag<I: Isa>(&mut self, isa: I, slot: u64, tag: u64) {
         let Layout { row_mask, remainder_bits, .. } = *self.layout;
         let (in_row, remainder_planes) =
             (self.layout.row_tag_bits(), self.layout.remainder_planes());
@@ -294,7 +260,7 @@ impl Bin<'_, &mut [u8]> {
 
     /// Adds an entry at the start of its run, in a bin that is not full. The words stay as they are.
     #[inline(always)]
-    pub(super) fn insert<I: Isa>(&mut self, isa: I, run: Run, remainder: u64, tag: u64) {
+    pub(crate) fn insert<I: Isa>(&mut self, isa: I, run: Run, remainder: u64, tag: u64) {
         let value = remainder | tag << self.layout.remainder_bits;
         isa.open_byte(self.row_mut(), run.first, value as u8);
         self.change_planes(
@@ -305,7 +271,7 @@ impl Bin<'_, &mut [u8]> {
 
     /// Makes room in the slots of `guests`, all at once. `head` has it already.
     #[inline(always)]
-    pub(super) fn make_room<I: Isa>(&mut self, isa: I, guests: u64) {
+    pub(crate) fn make_room<I: Isa>(&mut self, isa: I, guests: u64) {
         row::spread(isa, self.row_mut(), !guests);
         self.change_planes(
             #[inline(always)]
@@ -315,8 +281,13 @@ impl Bin<'_, &mut [u8]> {
 
     /// Fills a slot that [`Bin::make_room`] left empty.
     #[inline(always)]
-    pub(super) fn settle<I: Isa>(&mut self, isa: I, slot: u32, exile: Exile) {
-        let value = exile.remainder | exile.tag << self.layout.remainder_bits;
+    pub(crate) fn settle<I: Isa>(&mut self, isa: I, slot: u32, exile: Exile) {
+        self.fill(isa, slot, exile.remainder | exile.tag << self.layout.remainder_bits);
+    }
+
+    /// Fills an empty slot with remainder and tag, as one number.
+    #[inline(always)]
+    pub(crate) fn fill<I: Isa>(&mut self, isa: I, slot: u32, value: u64) {
         self.row_mut()[slot as usize % SLOTS as usize] = value as u8;
         self.change_planes(
             #[inline(always)]
@@ -324,9 +295,28 @@ impl Bin<'_, &mut [u8]> {
         );
     }
 
+    /// Replaces remainder and tag of all slots.
+    #[inline(always)]
+    pub(crate) fn set_values(&mut self, values: &[u64; SLOTS as usize]) {
+        *self.row_mut() = values.map(|value| value as u8);
+        for (plane, shift) in self.planes_mut().iter_mut().zip(ROW_BITS..) {
+            let bits = values.iter().rev().fold(0, |bits, value| bits << 1 | value >> shift & 1);
+            *plane = u64::to_le_bytes(bits);
+        }
+    }
+
+    /// Replaces row and planes.
+    #[inline(always)]
+    pub(crate) fn set_slots(&mut self, row: &Row, planes: &[u64]) {
+        *self.row_mut() = *row;
+        for (plane, word) in self.planes_mut().iter_mut().zip(planes) {
+            *plane = word.to_le_bytes();
+        }
+    }
+
     /// Removes the last entry of a bin that is not empty. `head` is not written back.
     #[inline(always)]
-    pub(super) fn take_last<I: Isa>(&mut self, isa: I, head: &mut Head) -> Exile {
+    pub(crate) fn take_last<I: Isa>(&mut self, isa: I, head: &mut Head) -> Exile {
         let (slot, bucket) = head.take_last();
         let byte = &mut self.row_mut()[slot.trailing_zeros() as usize % SLOTS as usize];
         let mut value = u64::from(core::mem::take(byte));
@@ -341,9 +331,34 @@ impl Bin<'_, &mut [u8]> {
         Exile { bucket, remainder, tag }
     }
 
+    /// Removes the last so many entries of a full bin, at most [`FEW`], and returns what is in the last
+    /// [`FEW`] slots, as one number each. The words stay as they are.
+    #[inline(always)]
+    pub(crate) fn take_end<I: Isa>(&mut self, isa: I, count: u32) -> [u64; FEW] {
+        let kept = isa.low_bits(u64::MAX, SLOTS - count);
+        let end: &mut [u8; FEW] = self.row_mut().last_chunk_mut().unwrap();
+        let mut values = end.map(u64::from);
+        end.iter_mut().rev().take(count as usize).for_each(|byte| *byte = 0);
+        // The bits of each slot in lanes of sixteen: one step for every plane.
+        for (planes, shift) in
+            self.planes_mut().chunks_mut(LANE_BITS as usize).zip((ROW_BITS..).step_by(16))
+        {
+            let mut lanes = 0;
+            for (plane, bit) in planes.iter_mut().zip(0..) {
+                let word = u64::from_le_bytes(*plane);
+                *plane = (word & kept).to_le_bytes();
+                lanes |= isa.deposit(word >> (SLOTS - FEW as u32), LANES) << bit;
+            }
+            for (value, lane) in values.iter_mut().zip((0..).step_by(LANE_BITS as usize)) {
+                *value |= (lanes >> lane & u64::from(u16::MAX)) << shift;
+            }
+        }
+        values
+    }
+
     /// Keeps only the slots in `kept`, a part of the used ones. `head` is not written back.
     #[inline(always)]
-    pub(super) fn keep<I: Isa>(&mut self, isa: I, head: &mut Head, kept: u64) {
+    pub(crate) fn keep<I: Isa>(&mut self, isa: I, head: &mut Head, kept: u64) {
         row::keep(isa, self.row_mut(), kept);
         self.change_planes(
             #[inline(always)]
@@ -353,7 +368,7 @@ impl Bin<'_, &mut [u8]> {
     }
 
     #[inline(always)]
-    pub(super) fn set_head(&mut self, head: Head) {
+    pub(crate) fn set_head(&mut self, head: Head) {
         let [low, high] = head.occupied;
         let low = low | u64::from(NOBODY - head.threshold) << FIRST_MASK.count_ones();
         // The bytes of the third word behind `occupied` are planes. Reading them to write them back
@@ -369,7 +384,7 @@ impl Bin<'_, &mut [u8]> {
 
     /// Writes into the words that `bucket`, which had this run, has one more entry.
     #[inline(always)]
-    pub(super) fn open(&mut self, ends: u64, bucket: u32, run: Run) {
+    pub(crate) fn open(&mut self, ends: u64, bucket: u32, run: Run) {
         let bucket = Bucket::new(bucket);
         let bytes: &mut [u8; FRONT] = self.bytes.first_chunk_mut().unwrap();
         planes::set_word(bytes, WORDS, run.open(ends));
@@ -397,4 +412,17 @@ impl Bin<'_, &mut [u8]> {
     fn planes_mut(&mut self) -> &mut [planes::Plane] {
         planes::of_mut(&mut self.bytes[self.layout.planes()..])
     }
+}
+
+/// Remainder and tag of all slots, as one number each, from a row and its planes.
+#[inline(always)]
+pub(crate) fn values(row: &Row, planes: &[planes::Plane]) -> [u64; SLOTS as usize] {
+    let mut values = row.map(u64::from);
+    for (plane, shift) in planes.iter().zip(ROW_BITS..) {
+        let plane = u64::from_le_bytes(*plane);
+        for (slot, value) in values.iter_mut().enumerate() {
+            *value |= (plane >> slot & 1) << shift;
+        }
+    }
+    values
 }

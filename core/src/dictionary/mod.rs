@@ -18,8 +18,9 @@
 //! with hashes that crowd into few bins it is what keeps the answers one-sided.
 
 mod backyard;
-mod bins;
-mod head;
+pub(crate) mod bins;
+pub(crate) mod head;
+mod layout;
 mod overflow;
 mod state;
 mod store;

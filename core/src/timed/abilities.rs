@@ -5,11 +5,9 @@ use core::ops::Range;
 
 use super::clock::{REGIONS, region_of};
 use super::deal::{bins_for, fine, most_bins_for};
-use super::entry::{BUCKETS, Place};
 use super::filter::TimedWindow;
 use super::segment::{Segment, Shape};
 use super::slots::Repeat;
-use super::sweep::older_than;
 use crate::bits::{Isa, vectorized};
 use crate::filter::{Age, Aging, Deadlines, Removing};
 #[cfg(not(feature = "std"))]
@@ -93,18 +91,12 @@ impl TimedWindow {
             if info.bins == 0 {
                 break;
             }
-            let place = Place::of(hash, depth, info.groups(&shape));
-            let layout = info.layout(&shape);
-            let run = segment.run(isa, &shape, layout, place);
+            let place = segment.place(&shape, info, hash, depth);
             let mut matching = None;
-            let field = info.field(place.remainder);
-            segment.matching(isa, layout, info.mixed, run, field, |slot, value| {
-                matching = Some((slot, value));
-            });
-            let Some((slot, value)) = matching else { break };
-            let bucket = place.group as u32 * BUCKETS + place.bucket;
-            let entry = fine(&shape, info, bucket, value);
-            segment.take_out(isa, &shape, info, place, run, slot);
+            segment.matching(isa, &shape, info, place, |found| matching = Some(found));
+            let Some(found) = matching else { break };
+            let entry = fine(&shape, info, place.number, found.field, found.beside);
+            segment.take_out(isa, &shape, place, found.spot);
             self.weights.take(region, entry.tag, entry.len() + depth);
             removed += 1;
         }
@@ -122,15 +114,17 @@ impl TimedWindow {
         let (_, words) = self.segments.get(hash);
         let segment = Segment { words };
         let info = segment.info();
-        let made = if info.count == 0 {
-            Segment::empty(segment.generation(), info.blind)
+        if info.count == 0 {
+            self.work += 1;
+            let empty = Segment::empty(segment.generation(), info.blind);
+            self.replace(hash, empty);
         } else if info.bins > most_bins_for(info.count) {
-            segment.with_bins(isa, &self.shape, bins_for(info.count))
-        } else {
-            return;
-        };
-        self.work += 1;
-        self.segments.replace(hash, made.words);
+            self.work += 1;
+            isa.vectorize_apart(
+                #[inline(always)]
+                || self.deal(isa, hash, bins_for(&self.shape, info.count)),
+            );
+        }
     }
 
     /// Estimated number of different keys in the window: the entries, those of the two oldest generations
@@ -179,15 +173,10 @@ impl TimedWindow {
 impl Segment<&[u64]> {
     /// Entries that are at most so many generations old.
     fn count_young(&self, shape: &Shape, oldest: u32) -> u64 {
-        let info = self.info();
-        let layout = info.layout(shape);
-        let bins = (0..info.bins).map(|bin| {
-            let old = older_than(shape, self.tags(layout, bin), self.generation(), oldest);
-            u64::from(old.count_zeros())
+        let mut young = 0;
+        self.each(shape, |_, _, beside| {
+            young += u64::from(shape.age(self.generation(), shape.tag(beside)) <= oldest);
         });
-        // The tag of a slot that is free is zero.
-        let is_young = shape.age(self.generation(), 0) <= oldest;
-        let free = if is_young { info.slots() - info.count } else { 0 };
-        bins.sum::<u64>() - free as u64
+        young
     }
 }

@@ -42,11 +42,10 @@ impl TimedWindow {
             }
             let (depth, words) = self.segments.get_mut(hash);
             let mut segment = Segment { words };
-            let mut entries = segment.entries(&shape);
             if shape.payload_bits == 0 {
-                entries.iter_mut().for_each(|entry| entry.tag = tag(entry.tag));
-                segment.retag(&shape, &entries);
+                segment.retag(&shape, tag);
             }
+            let entries = segment.entries(&shape);
             segment.set_generation(generation);
             let info = segment.info();
             if info.blind > 0 {
@@ -68,7 +67,7 @@ impl TimedWindow {
         let bits = info.remainder_bits;
         if let Some(made) = Segment::of_entries(&self.shape, &entries, bits, generation, info.blind)
         {
-            self.segments.replace(hash, made.words);
+            self.replace(hash, made);
             self.replaced(hash, before.len(), entries.len());
         }
     }

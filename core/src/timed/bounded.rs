@@ -17,7 +17,6 @@
 use super::filter::TimedWindow;
 use super::parameters::TimedWindowParameters;
 use crate::bits::Isa;
-use crate::filter::Filter;
 
 /// Segments that are looked after for one that grows.
 const STEPS: u32 = 4;
@@ -43,7 +42,7 @@ impl TimedWindowParameters {
 impl TimedWindow {
     /// Where memory is short, new entries are to be shorter instead of others longer; whether it is.
     pub(super) fn shorten_instead(&mut self) -> bool {
-        let short = self.parameters.bound().is_some_and(|bound| self.heap_bytes() > bound.begin);
+        let short = self.parameters.bound().is_some_and(|bound| self.reckoned_bytes() > bound.begin);
         if short {
             self.shorten();
         }
@@ -53,13 +52,13 @@ impl TimedWindow {
     /// Brings memory down if it is near its bound, in a few steps; the segment of a hash has grown.
     pub(super) fn relieve<I: Isa>(&mut self, isa: I, hash: u64) {
         let Some(bound) = self.parameters.bound() else { return };
-        if self.heap_bytes() <= bound.begin {
+        if self.reckoned_bytes() <= bound.begin {
             return;
         }
         if self.round as usize >= self.segments.arrays() {
             if self.short < self.parameters.most_remainder_bits() {
                 self.shorten();
-            } else if self.heap_bytes() > bound.most {
+            } else if self.reckoned_bytes() > bound.most {
                 // All remainders are as short as can be: the last resort.
                 self.give_up(hash);
             }
@@ -78,7 +77,7 @@ impl TimedWindow {
         let bits = self.shape.remainder_bits.saturating_sub(self.short).max(1);
         let slot = u64::from(1 + bits + self.shape.beside_bits());
         // Besides that bit, fields get one that says how long they are.
-        if self.short > 0 && self.heap_bytes() * (slot + 2) <= bound.begin * slot {
+        if self.short > 0 && self.reckoned_bytes() * (slot + 2) <= bound.begin * slot {
             self.short -= 1;
             self.quiet = 0;
         }

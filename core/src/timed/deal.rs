@@ -1,15 +1,56 @@
-//! Segments made from segments: entries taken out, put in, or moved as they are.
+//! Segments made from entries, and entries taken from segments.
 
 use alloc::vec::Vec;
-use core::ops::{Deref, DerefMut};
+use core::ops::Deref;
 
-use super::entry::{BUCKETS, Entry, ones};
-use super::segment::{Group, HEAD, Info, Layout, MOST_COARSE, SLOTS, Segment, Shape};
-use super::slots::low_part;
+use super::counted::gather;
+use super::entry::{Entry, ones};
+use super::segment::{Info, SLOTS, Segment, Shape, Steps};
+use super::stash::{MOST_STASH, Stashed, stash_words};
+use crate::bits::{Isa, Scalar};
+use crate::dictionary::bins::NOBODY;
+use crate::dictionary::head::Head;
+
+/// How full bins are: parts of the slots.
+#[derive(Debug)]
+struct Density {
+    /// Of what is dealt out.
+    dealt: (usize, usize),
+    /// A segment of which less is used after a sweep is dealt anew, ...
+    least_used: (usize, usize),
+    /// ... to as many bins as have this part in use then: with room for a generation.
+    swept: (usize, usize),
+    /// With as many it gets more bins.
+    crowded: (usize, usize),
+}
+
+/// Fuller bins take fewer bits and send more entries into the stash, which takes time. So full they take about as
+/// many bits as are promised (`cargo test -p lately --test timed_memory`).
+const KEYS: Density =
+    Density { dealt: (9, 10), least_used: (47, 64), swept: (53, 64), crowded: (61, 64) };
+
+/// Entries of one key are in one bucket, so bins of counts are less even, and must be fuller for as few bits
+/// (`cargo test -p lately --test window_counts_memory`).
+const COUNTS: Density =
+    Density { dealt: (15, 16), least_used: (51, 64), swept: (7, 8), crowded: (65, 64) };
+
+fn density(shape: &Shape) -> &'static Density {
+    if shape.payload_bits > 0 { &COUNTS } else { &KEYS }
+}
+
+/// Exiles for which a stash has room when it is made, beyond those that there are, and one in eight more.
+pub(super) const MORE_EXILES: usize = 4;
 
 /// Bins for so many entries and as many more as will soon come.
-pub(super) fn bins_for(count: usize) -> usize {
-    (count + count / 32).div_ceil(SLOTS)
+pub(super) fn bins_for(shape: &Shape, count: usize) -> usize {
+    let (part, whole) = density(shape).dealt;
+    (count * whole).div_ceil(SLOTS * part)
+}
+
+/// Bins for so many entries that a sweep left.
+pub(super) fn bins_after_sweep(shape: &Shape, count: usize) -> usize {
+    let (part, whole) = density(shape).swept;
+    (count * whole).div_ceil(SLOTS * part)
 }
 
 /// Most bins that a segment with so many entries has: fewer are made whenever it is looked at.
@@ -17,94 +58,152 @@ pub(super) fn most_bins_for(count: usize) -> usize {
     2 + count / (SLOTS / 2)
 }
 
-/// How often to halve the groups for so many entries: as long as the words that go are more than the bits
-/// that every entry gets.
-pub(super) fn coarse_for(shape: &Shape, count: usize) -> u32 {
-    let worth = |coarse: &u32| (shape.groups >> coarse) * SLOTS / 2 > count + count / 8;
-    (0..MOST_COARSE).take_while(worth).count() as u32
+/// Whether a segment is left in its bins when entries went.
+pub(super) fn is_used_enough(shape: &Shape, info: Info) -> bool {
+    let (part, whole) = density(shape).least_used;
+    info.count * whole >= info.slots() * part || info.bins <= bins_after_sweep(shape, info.count)
+}
+
+/// Bins that a full segment gets.
+pub(super) fn more_bins(info: Info) -> usize {
+    info.bins + 1 + info.bins / 32
+}
+
+/// Exiles that the stash of so many bins is made for.
+pub(super) fn exiles_for(bins: usize) -> usize {
+    2 + bins / 4
+}
+
+/// Whether a segment with so many exiles is better made with more bins.
+pub(super) fn needs_bins(shape: &Shape, info: Info, exiles: usize) -> bool {
+    exiles > 3 * exiles_for(info.bins) && is_crowded(shape, info)
+}
+
+/// Exiles of so many bins at most, but for chance.
+pub(super) fn exiles_mostly(bins: usize) -> usize {
+    2 + 2 * bins
+}
+
+/// Entries that are many for the bins of a segment.
+pub(super) fn crowded_at(shape: &Shape, info: Info) -> usize {
+    let (part, whole) = density(shape).crowded;
+    (info.slots() * part).div_ceil(whole)
+}
+
+/// Whether entries are many for their bins, so that more of these are better than more exiles.
+pub(super) fn is_crowded(shape: &Shape, info: Info) -> bool {
+    info.count >= crowded_at(shape, info)
+}
+
+/// Words of a segment with these numbers and the stash that such ones are made with.
+pub(super) fn usual_words(shape: &Shape, info: Info) -> usize {
+    info.words(shape, stash_words(shape, info, exiles_for(info.bins)))
 }
 
 impl<W: Deref<Target = [u64]>> Segment<W> {
-    /// All entries, in order.
+    /// All entries, in order of their buckets and remainders; those of one remainder in the order in which
+    /// they came.
     #[inline(always)]
     pub(super) fn entries(&self, shape: &Shape) -> Vec<Entry> {
         let info = self.info();
-        let mut entries = Vec::with_capacity(info.count);
-        let layout = info.layout(shape);
-        let mut values = [0; SLOTS];
-        let mut bin_of_values = usize::MAX;
-        self.each_slot(
+        let mut entries: Vec<Entry> = Vec::with_capacity(info.count);
+        let mut first = 0;
+        self.each(
             shape,
             #[inline(always)]
-            |bucket, slot| {
-                if slot / SLOTS != bin_of_values {
-                    bin_of_values = slot / SLOTS;
-                    values = self.slot_values(layout, bin_of_values);
+            |number, field, beside| {
+                if entries.last().is_some_and(|last| last.bucket >> info.coarse != number) {
+                    sort_bucket(&mut entries[first..]);
+                    first = entries.len();
                 }
-                entries.push(fine(shape, info, bucket, values[slot % SLOTS]));
+                entries.push(fine(shape, info, number, field, beside));
             },
         );
+        sort_bucket(&mut entries[first..]);
+        if shape.payload_bits > 0 {
+            gather(&mut entries);
+        }
         entries
     }
 
-    /// Tells of every entry its bucket and its slot, in order.
+    /// Tells of every entry its bucket, its field and what is beside it: in order of buckets, and within a
+    /// bucket whoever came last first.
     #[inline(always)]
-    pub(super) fn each_slot(&self, shape: &Shape, mut tell: impl FnMut(u32, usize)) {
+    pub(super) fn each(&self, shape: &Shape, mut tell: impl FnMut(u32, u64, u64)) {
         let info = self.info();
-        if info.bins == 0 {
-            return;
-        }
-        let layout = info.layout(shape);
-        for number in 0..info.groups(shape) {
-            let group = self.group(number);
-            let (mut slot, mut buckets) = (group.start(), group.occupied());
-            while buckets != 0 {
-                tell(number as u32 * BUCKETS + buckets.trailing_zeros(), slot);
-                if self.is_end(layout, slot) {
+        let (layout, steps) = (info.layout(shape), self.steps());
+        let mut exiles = self.exiles_in_order(shape, info).into_iter().peekable();
+        for number in 0..info.bins {
+            let bin = self.bin(&layout, number);
+            let (head, first) = (bin.head(), steps.first(number));
+            let values = bin.values();
+            let mut slot = 0;
+            for (word, begin) in head.occupied.into_iter().zip([0, 57]) {
+                let mut buckets = word;
+                while buckets != 0 {
+                    let bucket = first + begin + buckets.trailing_zeros();
                     buckets &= buckets - 1;
+                    let end = slot + (head.ends >> slot).trailing_zeros() as usize;
+                    for value in &values[slot..=end] {
+                        let field = value & ones(info.field_bits() as usize);
+                        tell(bucket, field, value >> info.field_bits());
+                    }
+                    slot = end + 1;
                 }
-                slot += 1;
+            }
+            let end = steps.first(number + 1);
+            while let Some((_, exile)) = exiles.next_if(|(_, exile)| exile.number < end) {
+                tell(exile.number, exile.field(info), exile.beside(info));
             }
         }
-    }
-
-    /// The values of all slots of a bin.
-    #[inline(always)]
-    fn slot_values(&self, layout: Layout, bin: usize) -> [u64; SLOTS] {
-        let mut values = [0; SLOTS];
-        for row in 0..layout.rows {
-            let bytes = &self.row(layout, row)[bin * SLOTS..][..SLOTS];
-            for (value, &byte) in values.iter_mut().zip(bytes) {
-                *value = *value << 8 | u64::from(byte);
-            }
-        }
-        for word in &self.planes(layout, bin)[1..] {
-            for (slot, value) in values.iter_mut().enumerate() {
-                *value = *value << 1 | word >> slot & 1;
-            }
-        }
-        values
     }
 
     /// Whether all entries are as long as can be.
-    pub(super) fn all_long(&self, shape: &Shape) -> bool {
+    #[inline(always)]
+    pub(super) fn all_long<I: Isa>(&self, isa: I, shape: &Shape) -> bool {
         let info = self.info();
-        let layout = info.layout(shape);
-        let left = layout.low_bits - layout.beside_bits;
-        if !info.mixed || info.bins == 0 {
+        if !info.mixed {
             return true;
         }
-        // The lowest bit of the field says so, in the last plane of fields or in the last row. What is free
-        // is zero.
-        let marked = if left > 0 {
-            let planes =
-                (0..info.bins).map(|bin| self.planes(layout, bin)[left].count_ones() as usize);
-            planes.sum::<usize>()
-        } else {
-            self.row(layout, layout.rows - 1).iter().filter(|&&byte| byte & 1 != 0).count()
-        };
-        marked == info.count
+        // The lowest bit of the field says so. What is free is zero.
+        let layout = info.layout(shape);
+        let long =
+            |bin| isa.bytes_holding(self.bin(&layout, bin).row(), 1, 1).count_ones() as usize;
+        let exiles = (0..self.exiles()).filter(|&index| self.exile(shape, info, index).value & 1 != 0);
+        (0..info.bins).map(long).sum::<usize>() + exiles.count() == info.count
     }
+
+    /// Checks that it does not contradict itself.
+    pub(super) fn check(&self, shape: &Shape) -> Result<(), &'static str> {
+        let info = self.info();
+        let (layout, steps, exiles) = (info.layout(shape), self.steps(), self.exiles());
+        let words = info.words(shape, self.stash_words());
+        ensure(self.words.len() == words, "it has as many words as it says")?;
+        ensure(exiles <= self.most_exiles(), "exiles fit")?;
+        let in_order = self.exiles_in_order(shape, info);
+        let before = |number| in_order.partition_point(|(_, exile)| exile.number < number);
+        let mut count = exiles;
+        for number in 0..info.bins {
+            let bin = self.bin(&layout, number);
+            let head = bin.head();
+            ensure(bin.is_clean(), "free slots are zero")?;
+            let occupied: u32 = head.occupied.iter().map(|word| word.count_ones()).sum();
+            ensure(occupied == head.ends.count_ones(), "every bucket ends")?;
+            let (first, end) = (steps.first(number), steps.first(number + 1));
+            let after = if head.count() > 0 { first + head.last_bucket() } else { first };
+            ensure(head.count() == 0 || after < end, "buckets are those of the bin")?;
+            let (from, until) = (before(first), before(end));
+            let threshold = if from < until { in_order[from].1.number - first } else { NOBODY };
+            ensure(head.threshold == threshold, "the threshold is the first exile")?;
+            ensure(from == until || first + threshold >= after, "exiles are behind the others")?;
+            count += head.count() as usize;
+        }
+        ensure(count == info.count, "its entries are counted")
+    }
+}
+
+fn ensure(holds: bool, invariant: &'static str) -> Result<(), &'static str> {
+    if holds { Ok(()) } else { Err(invariant) }
 }
 
 impl Segment {
@@ -115,9 +214,8 @@ impl Segment {
         generation: u64,
         blind: u32,
     ) -> Self {
-        let (bins, coarse) = (1, coarse_for(shape, 0));
-        let info = Info { bins, remainder_bits, coarse, blind, ..Info::default() };
-        Self::of_info(shape, generation, info, &[])
+        let info = Info { remainder_bits, blind, ..Info::default() }.with_bins(shape, 1);
+        Self::zeros(shape, generation, info, stash_words(shape, info, exiles_for(info.bins)))
     }
 
     /// A segment of these entries, which are sorted and have at most so many bits of remainder; `None`
@@ -133,113 +231,148 @@ impl Segment {
         if entries.is_empty() {
             return Some(Self::empty(generation, blind));
         }
-        let (bins, coarse) = (bins_for(entries.len()), coarse_for(shape, entries.len()));
         let mixed = entries.iter().any(|entry| entry.len() < remainder_bits);
-        let count = entries.len();
-        let info = Info { count, bins, remainder_bits, mixed, coarse, blind };
-        if bins > info.most_bins(shape) {
+        let info = Info { remainder_bits, mixed, blind, ..Info::default() };
+        Self::of_info(
+            shape,
+            generation,
+            info.with_bins(shape, bins_for(shape, entries.len())),
+            entries,
+        )
+    }
+
+    /// A segment with these numbers and the entries that belong to them, in as many bins or more.
+    #[inline(always)]
+    pub(super) fn of_info(
+        shape: &Shape,
+        generation: u64,
+        mut info: Info,
+        entries: &[Entry],
+    ) -> Option<Self> {
+        info.count = entries.len();
+        while needs_bins(shape, info, surplus(shape, info, entries)) {
+            info = info.with_bins(shape, more_bins(info));
+        }
+        Self::of_bins(shape, generation, info, entries)
+    }
+
+    /// The same in as many bins as the numbers say, however many of the entries do not fit; `None` if there
+    /// are too many for any stash, or too many bins.
+    #[inline(always)]
+    pub(super) fn of_bins(
+        shape: &Shape,
+        generation: u64,
+        info: Info,
+        entries: &[Entry],
+    ) -> Option<Self> {
+        let info = Info { count: entries.len(), ..info };
+        let exiles = surplus(shape, info, entries);
+        let stash = stash_words(shape, info, exiles_for(info.bins).max(exiles + MORE_EXILES));
+        if stash > MOST_STASH || info.bins > info.most_bins(shape) {
             return None;
         }
-        Some(Self::of_info(shape, generation, info, entries))
-    }
-
-    /// A segment with these numbers and the entries that belong to them.
-    #[inline(always)]
-    pub(super) fn of_info(shape: &Shape, generation: u64, info: Info, entries: &[Entry]) -> Self {
-        let mut made = Self::zeros(shape, generation, info);
+        let mut made = Self::zeros(shape, generation, info, stash);
         made.fill(shape, info, entries);
-        made
+        Some(made)
     }
 
+    /// Puts sorted entries into a segment of zeros. There is room.
     #[inline(always)]
     fn fill(&mut self, shape: &Shape, info: Info, entries: &[Entry]) {
-        let (groups, layout) = (info.groups(shape), info.layout(shape));
-        let stride = layout.planes();
-        let mut rest = entries;
-        let mut starts = starts(info, groups);
-        for number in 0..groups {
-            let start = starts.next();
-            let mut slot = start;
-            let mut occupied = 0_u64;
-            while let Some((entry, others)) = rest.split_first() {
-                let (bucket, value) = coarse_value(shape, info, *entry);
-                if bucket / BUCKETS != number as u32 {
-                    break;
+        let (layout, steps, mut rest) = (info.layout(shape), self.steps(), entries);
+        let mut exiles = Vec::new();
+        for number in 0..info.bins {
+            let (first, end) = (steps.first(number), steps.first(number + 1));
+            let here = rest.partition_point(|entry| entry.bucket >> info.coarse < end);
+            let (mine, others) = rest.split_at(here);
+            rest = others;
+            let mut head = Head { occupied: [0; 2], threshold: NOBODY, ends: 0 };
+            let mut values = [0; SLOTS];
+            let buckets = mine
+                .chunk_by(|one, other| one.bucket >> info.coarse == other.bucket >> info.coarse);
+            // Whoever came last is first.
+            for entry in buckets.flat_map(|bucket| bucket.iter().rev()) {
+                let (bucket, field, beside) = coarse(shape, info, *entry);
+                if (head.count() as usize) < SLOTS {
+                    let slot = head.push_last(bucket - first);
+                    values[slot.trailing_zeros() as usize] = field | beside << info.field_bits();
+                } else {
+                    head.threshold = head.threshold.min(bucket - first);
+                    exiles.push(Stashed::new(info, bucket, field, beside));
                 }
-                let last = others.first().is_none_or(|next| next.bucket >> info.coarse != bucket);
-                occupied |= 1 << (bucket % BUCKETS);
-                for row in 0..layout.rows {
-                    self.row_mut(layout, row)[slot] = layout.byte(value, row);
-                }
-                let low = low_part(layout, last, value);
-                let bin = &mut self.words[layout.planes_at + slot / SLOTS * stride..][..stride];
-                for (word, bit) in bin.iter_mut().zip((0..stride).rev()) {
-                    *word |= (low >> bit & 1) << (slot % SLOTS);
-                }
-                (rest, slot) = (others, slot + 1);
             }
-            self.words[HEAD + number] = Group::new(start, occupied).0;
-            starts.pass(slot);
+            let mut bin = self.bin_mut(&layout, number);
+            bin.set_values(&values);
+            bin.set_head(head);
+        }
+        self.set_stash(shape, info, exiles.into_iter());
+    }
+}
+
+impl<W: core::ops::DerefMut<Target = [u64]>> Segment<W> {
+    /// Gives all entries other tags.
+    pub(super) fn retag(&mut self, shape: &Shape, tag: impl Fn(u32) -> u32) {
+        let info = self.info();
+        let layout = info.layout(shape);
+        for number in 0..info.bins {
+            let mut bin = self.bin_mut(&layout, number);
+            let mut slots = bin.head().used();
+            while slots != 0 {
+                let slot = slots & slots.wrapping_neg();
+                slots ^= slot;
+                let beside = tag(shape.tag(bin.tag(Scalar, slot)));
+                bin.set_tag(Scalar, slot, beside.into());
+            }
+        }
+        for index in 0..self.exiles() {
+            let exile = self.exile(shape, info, index);
+            let beside = tag(shape.tag(exile.beside(info))).into();
+            let retagged = Stashed::new(info, exile.number, exile.field(info), beside);
+            self.set_exile(shape, info, index, retagged);
         }
     }
 }
 
-impl<W: DerefMut<Target = [u64]>> Segment<W> {
-    /// Gives all entries the tags of these, which are the same otherwise.
-    pub(super) fn retag(&mut self, shape: &Shape, entries: &[Entry]) {
-        let layout = self.info().layout(shape);
-        let mut slots = Vec::with_capacity(entries.len());
-        self.each_slot(shape, |_, slot| slots.push(slot));
-        for (slot, entry) in slots.into_iter().zip(entries) {
-            self.set_tag(layout, slot, entry.tag);
-        }
+/// How many entries do not fit their bins.
+fn surplus(shape: &Shape, info: Info, entries: &[Entry]) -> usize {
+    let steps = Steps::new(info.buckets(shape), info.bins);
+    let (mut rest, mut surplus) = (entries, 0);
+    for number in 1..=info.bins {
+        let end = steps.first(number);
+        let here = rest.partition_point(|entry| entry.bucket >> info.coarse < end);
+        surplus += here.saturating_sub(SLOTS);
+        rest = &rest[here..];
     }
+    surplus
 }
 
-/// An entry from its bucket in a segment and the value in its slot.
+/// Puts the entries of a bucket, of which whoever came last is first, into their order.
 #[inline(always)]
-pub(super) fn fine(shape: &Shape, info: Info, bucket: u32, value: u64) -> Entry {
-    let (tag, payload) = (shape.tag(value), shape.payload(value));
-    let field = value >> shape.beside_bits() & ones(info.field_bits() as usize);
+fn sort_bucket(entries: &mut [Entry]) {
+    if entries.len() > 1 {
+        entries.reverse();
+        entries.sort_by_key(|entry| entry.key());
+    }
+}
+
+/// An entry from its bucket in a segment, its field and what is beside that.
+#[inline(always)]
+pub(super) fn fine(shape: &Shape, info: Info, bucket: u32, field: u64, beside: u64) -> Entry {
     let word = info.word_of_field(field);
     // The first bits of a coarse field are the last of the bucket.
     let last = (word >> 1 >> (63 - info.coarse)) as u32;
-    Entry { bucket: bucket << info.coarse | last, remainder: word << info.coarse, tag, payload }
+    Entry {
+        bucket: bucket << info.coarse | last,
+        remainder: word << info.coarse,
+        tag: shape.tag(beside),
+        payload: shape.payload_beside(beside),
+    }
 }
 
-/// The bucket of an entry in a segment, and the value in its slot.
+/// The bucket of an entry in a segment, its field and what is beside that.
 #[inline(always)]
-pub(super) fn coarse_value(shape: &Shape, info: Info, entry: Entry) -> (u32, u64) {
+pub(super) fn coarse(shape: &Shape, info: Info, entry: Entry) -> (u32, u64, u64) {
     let last = u64::from(entry.bucket) << 1 << (63 - info.coarse);
     let field = info.field_of_word(entry.remainder >> info.coarse | last);
-    (entry.bucket >> info.coarse, shape.value(field, entry.payload, entry.tag))
-}
-
-/// Where groups begin: every one has an equal part of the free slots behind it.
-#[derive(Debug)]
-pub(super) struct Starts {
-    /// Free slots behind every group, and behind how many groups there is one more.
-    each: usize,
-    more: usize,
-    next: usize,
-}
-
-pub(super) fn starts(info: Info, groups: usize) -> Starts {
-    let free = info.slots() - info.count;
-    Starts { each: free / groups, more: free % groups, next: 0 }
-}
-
-impl Starts {
-    /// The first slot of the next group.
-    #[inline(always)]
-    pub(super) fn next(&self) -> usize {
-        self.next
-    }
-
-    /// Its entries end before this slot.
-    #[inline(always)]
-    pub(super) fn pass(&mut self, end: usize) {
-        self.next = end + self.each + usize::from(self.more > 0);
-        self.more = self.more.saturating_sub(1);
-    }
+    (entry.bucket >> info.coarse, field, shape.beside(entry.payload, entry.tag))
 }

@@ -163,7 +163,7 @@ impl Membership for ElasticWindow {
 
     #[inline]
     fn prefetch_hash(&self, hash: u64) {
-        self.inner.prefetch(hash);
+        self.inner.prefetch_head(hash);
     }
 }
 

@@ -7,39 +7,25 @@
 
 use alloc::vec::Vec;
 
-use crate::hash::reduce;
-
-/// Buckets of a group: what a word can hold beside the start of the group.
-pub(super) const BUCKETS: u32 = u64::BITS - START_BITS;
-/// Bits of a slot number.
-pub(super) const START_BITS: u32 = 14;
+/// Buckets of a group: what parameters count.
+pub(super) const BUCKETS: u32 = 50;
 
 /// Where a hash lives in its segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
-    pub(super) group: usize,
+    pub(super) bin: usize,
+    /// Counted from the first of the bin.
     pub(super) bucket: u32,
+    /// Counted through the segment.
+    pub(super) number: u32,
     /// All that is left of the hash, from the highest bit on.
     pub(super) remainder: u64,
-}
-
-impl Place {
-    /// The place in a segment with a prefix of so many bits and this many groups.
-    ///
-    /// The arithmetic is exact: with twice the groups it is twice as far, and so it is in one of the
-    /// halves of the segment.
-    #[inline(always)]
-    pub(super) fn of(hash: u64, depth: u32, groups: usize) -> Self {
-        let (group, rest) = reduce(hash << depth, groups as u64);
-        let (bucket, remainder) = reduce(rest, BUCKETS.into());
-        Self { group: group as usize, bucket: bucket as u32, remainder }
-    }
 }
 
 /// An entry of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// Counted through all groups of a segment that has all of them.
+    /// Counted through a segment that has all of them.
     pub(super) bucket: u32,
     /// The remainder, a one, and zeros.
     pub(super) remainder: u64,
@@ -142,13 +128,12 @@ mod tests {
     fn as_many_ones_as_asked_for() {
         assert_eq!((ones(0), ones(1), ones(64)), (0, 1, u64::MAX));
     }
-    use crate::hash::remix;
+    use crate::hash::{reduce, remix};
 
     /// The entry of a hash in a segment of this depth, with so many bits.
     fn entry(hash: u64, depth: u32, groups: usize, len: u32) -> Entry {
-        let place = Place::of(hash, depth, groups);
-        let bucket = place.group as u32 * BUCKETS + place.bucket;
-        Entry { bucket, remainder: place.remainder | 1, tag: 0, payload: 0 }.cut(len)
+        let (bucket, remainder) = reduce(hash << depth, groups as u64 * u64::from(BUCKETS));
+        Entry { bucket: bucket as u32, remainder: remainder | 1, tag: 0, payload: 0 }.cut(len)
     }
 
     #[test]
@@ -167,7 +152,7 @@ mod tests {
                 let back = united(&halves[0], &halves[1], buckets);
                 assert!(back.iter().all(|entry| entry.cut(len) == parent), "{back:?}");
             }
-            // Half the groups: the bucket's last bit is the first of the remainder.
+            // Half the buckets: the bucket's last bit is the first of the remainder.
             let (fine, coarse) = (entry(hash, 5, groups, 8), entry(hash, 5, groups / 2, 9));
             let first = u64::from(fine.bucket % 2) << 63;
             assert_eq!(coarse.bucket, fine.bucket / 2);

@@ -30,6 +30,8 @@ pub struct TimedWindow {
     pub(super) regions: Box<[Region; REGIONS]>,
     pub(super) weights: Weights,
     pub(super) segments: Extendible,
+    /// Words of all segments, as [`reckoned_words`](super::placing::reckoned_words) says.
+    pub(super) reckoned: u64,
     /// Entries of all segments, also those that are too old and not yet swept.
     pub(super) items: u64,
     /// Entries that found no room.
@@ -70,7 +72,7 @@ impl TimedWindow {
         segments: Extendible,
     ) -> Self {
         let shape = parameters.shape();
-        Self {
+        let mut made = Self {
             parameters,
             ticks: parameters.ticks(),
             shape,
@@ -80,6 +82,7 @@ impl TimedWindow {
             items: regions.iter().map(|region| region.population.items()).sum(),
             regions,
             weights: Weights::new(&shape),
+            reckoned: 0,
             segments,
             lost: 0,
             hand: 0,
@@ -88,7 +91,9 @@ impl TimedWindow {
             short: 0,
             round: u32::MAX,
             work: 0,
-        }
+        };
+        made.place_all();
+        made
     }
 
     /// Entries stored at this moment: about one for every different key of the span, and half a
@@ -229,21 +234,19 @@ impl TimedWindow {
         let (depth, words) = self.segments.get_mut(hash);
         let mut segment = Segment { words };
         let info = segment.info();
-        let needed = self.shape.needed_bits(region.population.bits(), self.short, depth);
         let blind = info.blind > 0 && repeat == Repeat::Keep;
-        // One without bins has no bits either, and some are needed.
-        if segment.generation() != region.generation || info.remainder_bits < needed || blind {
+        let more = region.population.bits();
+        let long = self.shape.is_long_enough(info.remainder_bits, more, self.short, depth);
+        if segment.generation() != region.generation || !long || blind {
             return None;
         }
-        match segment.insert(isa, &self.shape, hash, depth, tag, repeat) {
+        match segment.insert(isa, &self.shape, info, hash, depth, tag, repeat) {
             Outcome::Stored { seen } => {
                 self.weights.add(number, tag, info.remainder_bits + depth);
                 region.population.add();
                 self.items += 1;
-                let most = self.parameters.entries as usize;
-                // The first is the least that any may have.
-                if info.count >= most && info.count >= limit(&self.parameters, hash, depth) {
-                    self.split_if_large(isa, hash);
+                if info.count >= segment.most_entries() {
+                    self.make_larger(isa, hash);
                 }
                 Some(!(seen || info.blind > 0))
             }
@@ -278,7 +281,7 @@ impl TimedWindow {
             } else if info.blind > 0 && repeat == Repeat::Keep {
                 return false;
             } else if info.bins == 0 {
-                self.make_room(isa, hash);
+                self.make_room(hash);
             } else if info.remainder_bits < needed {
                 if !self.shorten_instead() {
                     self.remake(isa, hash);
@@ -290,10 +293,7 @@ impl TimedWindow {
                 );
                 match inserted {
                     Some(new) => return new,
-                    None => {
-                        self.make_room(isa, hash);
-                        self.relieve(isa, hash);
-                    }
+                    None => self.make_room(hash),
                 }
             }
         }
@@ -344,10 +344,17 @@ impl TimedWindow {
         }
     }
 
+    /// Asks for the beginning of the segment of a hash.
     #[inline(always)]
-    pub(super) fn prefetch(&self, hash: u64) {
+    pub(super) fn prefetch_head(&self, hash: u64) {
+        Segment { words: self.segments.get(hash).1 }.prefetch_head();
+    }
+
+    /// Asks for the bin of a hash; the beginning of its segment should be here.
+    #[inline(always)]
+    pub(super) fn prefetch_bin(&self, hash: u64) {
         let (depth, words) = self.segments.get(hash);
-        Segment { words }.prefetch(&self.shape, hash, depth);
+        Segment { words }.prefetch_bin(&self.shape, hash, depth);
     }
 }
 

@@ -13,17 +13,28 @@ use crate::plan::{Goal, Limit};
 use crate::window::Time;
 use alloc::boxed::Box;
 
-/// How many hashes of a batch before its turn the memory of a hash is asked for.
-const AHEAD: usize = 16;
+/// How many hashes of a batch before its turn the memory of a hash is asked for: the beginning of its segment,
+/// and then the bin, which that tells.
+const HEAD_AHEAD: usize = 24;
+const BIN_AHEAD: usize = 12;
 
 impl TimedWindow {
+    /// Asks for what hashes after the one at this index will need.
+    #[inline(always)]
+    fn prefetch_later(&self, hashes: &[u64], index: usize) {
+        let last = hashes.len() - 1;
+        self.prefetch_head(hashes[(index + HEAD_AHEAD).min(last)]);
+        self.prefetch_bin(hashes[(index + BIN_AHEAD).min(last)]);
+    }
+
     #[inline(always)]
     fn insert_batch(&mut self, hashes: &[u64], now: Time, repeat: Repeat, new: &mut [bool]) {
         assert_eq!(hashes.len(), new.len(), "one answer per hash");
         vectorized!(self.level, |isa| {
-            hashes.iter().take(AHEAD).for_each(|&hash| self.prefetch(hash));
+            hashes.iter().take(HEAD_AHEAD).for_each(|&hash| self.prefetch_head(hash));
+            hashes.iter().take(BIN_AHEAD).for_each(|&hash| self.prefetch_bin(hash));
             for (index, (&hash, new)) in hashes.iter().zip(new).enumerate() {
-                self.prefetch(hashes[(index + AHEAD).min(hashes.len() - 1)]);
+                self.prefetch_later(hashes, index);
                 *new = self.insert(isa, hash, now, repeat);
             }
         });
@@ -48,7 +59,7 @@ impl Membership for TimedWindow {
 
     #[inline]
     fn prefetch_hash(&self, hash: u64) {
-        self.prefetch(hash);
+        self.prefetch_head(hash);
     }
 
     fn insert_hashes(&mut self, hashes: &[u64], now: Time, new: &mut [bool]) {
@@ -63,9 +74,10 @@ impl Membership for TimedWindow {
         assert_eq!(hashes.len(), seen.len(), "one answer per hash");
         let now = self.now(now);
         vectorized!(self.level, |isa| {
-            hashes.iter().take(AHEAD).for_each(|&hash| self.prefetch(hash));
+            hashes.iter().take(HEAD_AHEAD).for_each(|&hash| self.prefetch_head(hash));
+            hashes.iter().take(BIN_AHEAD).for_each(|&hash| self.prefetch_bin(hash));
             for (index, (&hash, seen)) in hashes.iter().zip(seen).enumerate() {
-                self.prefetch(hashes[(index + AHEAD).min(hashes.len() - 1)]);
+                self.prefetch_later(hashes, index);
                 *seen = self.contains(isa, hash, now);
             }
         });

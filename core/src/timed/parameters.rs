@@ -3,11 +3,12 @@
 use alloc::boxed::Box;
 
 use super::clock::{REGION_BITS, REGIONS, Ticks};
-use super::deal::{bins_for, coarse_for};
+use super::deal::{bins_for, usual_words};
 use super::entry::BUCKETS;
 use super::filter::{Region, TimedWindow};
 use super::level::{MOST_BITS, calm_share};
-use super::segment::{HEAD, Info, MOST_COARSE, Shape};
+use super::segment::{Info, SLOTS, Shape};
+use crate::bits::LINE_BYTES;
 use crate::blueprint::{Blueprint, Unfit};
 use crate::error::Error;
 use crate::filter::Filter;
@@ -26,7 +27,7 @@ pub struct TimedWindowParameters {
     pub span: Span,
     /// Generations into which the span is divided at most: from 1 to 255. The slack is one of them.
     pub generations: u32,
-    /// Groups of 50 buckets in a segment: 8, 16, ... or 64.
+    /// Fifties of buckets in a segment: 8, 16, ... or 64.
     pub groups: u32,
     /// Bits of remainder in a calm time: from 1 to 31.
     pub remainder_bits: u32,
@@ -54,7 +55,7 @@ const MOST_GROUPS: u32 = 64;
 
 /// Entries of segments that are planned. In smaller ones headers cost more, in larger ones a sweep, which one
 /// insertion has to wait for.
-const ENTRIES: core::ops::RangeInclusive<u32> = 500..=900;
+const ENTRIES: core::ops::RangeInclusive<u32> = 1_300..=2_600;
 
 /// The population that a hint stands for has at most 2^15 segments.
 const DEEPEST_FLOOR: u32 = 15;
@@ -71,8 +72,17 @@ const ROOM: f64 = 0.875;
 /// With less memory than this, a few segments would be all of it.
 const LEAST_BOUND: u64 = 1 << 16;
 
+/// Buckets for every entry of a segment that splits, at most, where memory is bounded.
+const BUCKETS_BOUNDED: f64 = 0.9;
+
+/// Entries of segments, as parts of the number from which on they split: those of a steady stream.
+const SIZES: [f64; 8] = [0.58, 0.71, 0.84, 0.97, 1.1, 1.23, 1.36, 1.49];
+
+/// Words of the table for each segment.
+const TABLE: f64 = 1.5;
+
 /// Part of the slots that are in use, on average: what the heap of a steady stream shows.
-const LOAD: f64 = 0.92;
+const LOAD: f64 = 0.87;
 
 impl TimedWindowParameters {
     /// Parameters for a span, an error, a slack and a number of keys to expect.
@@ -104,7 +114,7 @@ impl TimedWindowParameters {
         let expected = expected.unwrap_or(0).min(Window::LONGEST);
         let mut best: Option<(f64, Self)> = None;
         for remainder_bits in 1..=MOST_REMAINDER_BITS {
-            for groups in (8..=MOST_GROUPS).step_by(1 << MOST_COARSE) {
+            for groups in (8..=MOST_GROUPS).step_by(8) {
                 let fingerprints = f64::from(groups * BUCKETS) * f64::from(remainder_bits).exp2();
                 let entries = (rate * calm_share() * fingerprints / UNEVEN) as u32;
                 if !ENTRIES.contains(&entries) {
@@ -121,7 +131,9 @@ impl TimedWindowParameters {
                     most_bytes,
                     payload_bits,
                 };
-                let bits = cost(&made);
+                // Where a remainder does not fill its byte, insertions take the long way.
+                let slow = if remainder_bits < u8::BITS { 1.0 } else { 0.0 };
+                let bits = cost(&made) + slow;
                 if best.is_none_or(|(least, _)| bits < least) {
                     best = Some((bits, made));
                 }
@@ -153,7 +165,14 @@ impl TimedWindowParameters {
             return Err(Unfit("needs a bound of 64 KiB at least"));
         }
         let of = |rate| {
-            let cost = Self::bits_per_entry;
+            let cost = |made: &Self| {
+                // When remainders have no bits left, there is an entry for every bucket, and those must fit.
+                // And the bound holds but for a segment, so that segments are better small.
+                let crowded =
+                    f64::from(made.groups * BUCKETS) > BUCKETS_BOUNDED * f64::from(made.entries);
+                let dear = if crowded { f64::from(u8::MAX) } else { 0.0 };
+                made.bits_per_entry() + dear + f64::from(made.entries) / 200.0
+            };
             let made = Self::with_payload(payload_bits, span, slack, rate, expected, cost)?;
             Ok(Self { most_bytes, ..made })
         };
@@ -209,10 +228,18 @@ impl TimedWindowParameters {
 
     /// Bits of a stored entry in a calm time.
     pub(super) fn bits_per_entry(&self) -> f64 {
-        let entries = 0.9 * f64::from(self.entries);
-        let slot = 1 + self.remainder_bits + self.payload_bits + self.ticks().tag_bits();
-        let words = f64::from(self.groups) + HEAD as f64 + 1.5;
-        f64::from(slot) / LOAD + 64.0 * words / entries
+        let sizes = SIZES.map(|size| self.bits_at(size * f64::from(self.entries)));
+        sizes.iter().sum::<f64>() / SIZES.len() as f64
+    }
+
+    /// The same in a segment of so many.
+    fn bits_at(&self, entries: f64) -> f64 {
+        let info = Info { remainder_bits: self.remainder_bits, ..Info::default() };
+        let bins = entries / (SLOTS as f64 * LOAD);
+        let shape = self.shape();
+        let info = info.with_bins(&shape, bins.round().max(1.0) as usize);
+        let words = usual_words(&shape, info) as f64 * bins.max(1.0) / info.bins as f64;
+        64.0 * (words + TABLE) / entries
     }
 }
 
@@ -226,7 +253,7 @@ impl Parameters for TimedWindowParameters {
         list.add("span", &mut self.span, Span::from_millis(1).., "at least 1")?;
         list.add("generations", &mut self.generations, 1..=MOST_GENERATIONS, "from 1 to 255")?;
         list.add("groups", groups, 8..=MOST_GROUPS, expected)?;
-        let whole = groups.is_multiple_of(1 << MOST_COARSE);
+        let whole = groups.is_multiple_of(8);
         list.check(whole, "groups", (*groups).into(), expected)?;
         let bits = &mut self.remainder_bits;
         list.add("remainder bits", bits, 1..=MOST_REMAINDER_BITS, "from 1 to 31")?;
@@ -260,14 +287,15 @@ impl Blueprint for TimedWindowParameters {
         let segments = (entries / (0.9 * f64::from(self.entries))).max(REGIONS as f64);
         let each = (entries / segments).ceil() as usize;
         let shape = self.shape();
-        let (remainder_bits, coarse) = (self.remainder_bits, coarse_for(&shape, each));
-        let info = Info { remainder_bits, coarse, ..Info::default() };
-        let slots = (each as f64 / LOAD).max(32.0);
-        let bins = if segments > REGIONS as f64 { slots / 64.0 } else { bins_for(each) as f64 };
-        let words = info.bins_at(&shape) as f64 + bins * info.stride(&shape) as f64;
-        let table = 1.5 * segments;
+        let words = if segments > REGIONS as f64 {
+            entries * self.bits_per_entry() / 64.0
+        } else {
+            let info = Info { remainder_bits: self.remainder_bits, ..Info::default() };
+            let info = info.with_bins(&shape, bins_for(&shape, each));
+            segments * (usual_words(&shape, info) as f64 + TABLE)
+        };
         let weights = (REGIONS << shape.tag_bits) as f64;
-        let bytes = (8.0 * (segments * words + table + weights)) as u64;
+        let bytes = (8.0 * (words + weights)) as u64;
         let bytes = bytes + size_of::<[Region; REGIONS]>() as u64;
         self.bound().map_or(bytes, |_| bytes.min(self.most_bytes))
     }
@@ -277,11 +305,10 @@ impl Blueprint for TimedWindowParameters {
     }
 
     fn lines_touched(&self) -> f64 {
-        let shape = self.shape();
         let info = Info { remainder_bits: self.remainder_bits, ..Info::default() };
-        // Table, group, and half a group that moves: it lies in one bin or in two.
-        let moved = 1.5 * info.stride(&shape) as f64 / 8.0;
-        3.0 + moved
+        // Table, the beginning of the segment, and the bin, which begins anywhere.
+        let bin = info.layout(&self.shape()).stride();
+        2.0 + (bin as f64 - 1.0) / LINE_BYTES as f64 + 1.0
     }
 
     fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {

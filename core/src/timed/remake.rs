@@ -26,7 +26,7 @@ impl TimedWindow {
                 };
                 self.unweigh(hash, depth, &before);
                 self.weigh(hash, depth, &entries);
-                self.segments.replace(hash, made.words);
+                self.replace(hash, made);
                 self.replaced(hash, before.len(), entries.len());
             },
         );
@@ -44,7 +44,7 @@ impl TimedWindow {
             #[inline(always)]
             || {
                 let entries = self.take_entries(hash);
-                let [lower, upper] = halves(&entries, self.shape.buckets());
+                let [lower, upper] = halves(&entries, self.shape.buckets);
                 let lower = self.made_of(hash, depth + 1, lower, info.blind);
                 let upper = self.made_of(hash, depth + 1, upper, info.blind);
                 let (Some(lower), Some(upper)) = (lower, upper) else {
@@ -54,8 +54,8 @@ impl TimedWindow {
                 self.work += 2;
                 self.weigh(hash, depth + 1, &lower.1);
                 self.weigh(hash, depth + 1, &upper.1);
-                self.segments.split(hash, [lower.0.words, upper.0.words]);
                 self.replaced(hash, entries.len(), lower.1.len() + upper.1.len());
+                self.replace_by_halves(hash, [lower.0, upper.0]);
             },
         );
     }
@@ -72,14 +72,14 @@ impl TimedWindow {
                 let (lower, upper) = (hash.min(other), hash.max(other));
                 let lower = self.take_entries(lower);
                 let upper = self.take_entries(upper);
-                let entries = united(&lower, &upper, self.shape.buckets());
+                let entries = united(&lower, &upper, self.shape.buckets);
                 let blind = blinds[0].max(blinds[1]);
                 let made = self.made_of(hash, depth - 1, entries, blind);
                 // So few entries fit always.
                 let (made, entries) = made.expect("half a segment of entries fits into one");
                 self.work += 2;
                 self.weigh(hash, depth - 1, &entries);
-                self.segments.merge(hash, made.words);
+                self.replace_with_sibling(hash, made);
                 self.replaced(hash, lower.len() + upper.len(), entries.len());
             },
         );

@@ -1,62 +1,51 @@
-//! A segment: the entries of all hashes with one prefix, packed.
+//! A segment: the entries of all hashes with one prefix, in bins of 64 slots and a stash.
 //!
 //! ```text
 //! generation   1 word    of its last sweep: tags count from it
-//! info         1 word    entries 14 │ bins 8 │ remainder 6 │ mixed 1 │ coarse 2 │ blind 9
-//! groups       G words   start 14 │ occupied 50, bit by bucket
-//! row          the highest 8 bits of the fields, a byte for every slot; none if fields are shorter
-//! bin 0        ends │ what is left of the field, highest bit first │ tag       one word for 64 slots each
+//! info         1 word    entries 14 │ bins 8 │ remainder 6 │ mixed 1 │ coarse 3 │ high 4 │ blind 9
+//! steps        1 word    buckets of a bin 32 │ bins of a bucket 32, both as fractions
+//! exiles       1 word    entries in the stash 16 │ its words 16 │ how many it can hold 16 │ most entries 16
+//! bin 0        row, ends, occupied, threshold, planes: a bin of the dictionary that `sliding` has
 //! bin 1        ...
+//! stash        what did not fit its bin, in the order in which it came
 //! ```
 //!
-//! A byte per slot is found and moved fastest, a bit per slot takes no more than it is: the byte that tells
-//! most entries apart is in the *row*, what is left in *planes*.
+//! A segment has a fixed number of *buckets*, which are part of what is known of a hash, and as many bins as
+//! its entries need. Bin b of k has the buckets from ⌈bQ/k⌉ on, Q being their number: so entries are in one
+//! order whatever k is, and dealing them to more bins or fewer loses nothing. Worked example: of 800 buckets
+//! in 15 bins, bin 0 has the 54 from 0 on, bin 1 the 53 from 54 on.
 //!
-//! Entries are sorted by bucket and remainder, one slot each. Those of a group lie side by side; behind them
-//! a few slots are free, so that one more moves hardly any but its own group:
-//!
-//! ```text
-//! slot   start of group 0              start of group 1           start of group 2
-//!        ┌─────────────────────┬──────┬─────────────────┬────────┬──────────────
-//!        │ entries of group 0  │ free │ of group 1      │ free   │ ...
-//! ```
-//!
-//! What is free is zero. The last entry of a group is an end, so the slot before a group is free if and only
-//! if its bit of `ends` is zero. When entries are dealt anew, every group gets an equal part of what is free.
-//!
-//! A group says where its entries start and which of its buckets have any; `ends` says which slots are the
-//! last of their bucket. So bucket u begins after as many ends from the start as there are occupied buckets
-//! before it. Worked example: a group starts at slot 70, buckets 3 and 9 are occupied, and the ends from
-//! there are 0, 1, 0, 1: slots 70 and 71 belong to bucket 3, slots 72 and 73 to bucket 9.
+//! The entries of a bin in order of their buckets are those in its slots and then its *exiles*, which are in
+//! the stash and come home when a sweep makes room. Within a bucket, whoever came last is first.
 //!
 //! A *field* is the remainder, r bits. In a *mixed* segment, which has entries with less than r bits, it is
-//! a bit longer: remainder, a one, zeros. A segment with few entries is *coarse*: it has an eighth, a quarter
-//! or half of the groups, and the last bits of the bucket are the first of the field instead.
+//! a bit longer: remainder, a one, zeros. A segment with few bins is *coarse*: it has a half, a quarter, ...
+//! of the buckets, and the last bits of the bucket are the first of the field instead.
 
 use alloc::boxed::Box;
 use core::ops::{Deref, DerefMut};
 
-use super::entry::START_BITS;
-pub(super) use super::shape::{ROW_PART_BITS, Shape};
+use super::entry::Place;
+pub(super) use super::shape::Shape;
+use super::stash::stash_word;
 use crate::bits::{MOST_WORDS, bytes, bytes_mut};
+use crate::dictionary::bins::{Bin, LEAST_BUCKETS, Layout, MOST_BUCKETS};
+use crate::hash::reduce;
 
 /// Slots of a bin.
 pub(super) const SLOTS: usize = 64;
-/// Words before the groups.
-pub(super) const HEAD: usize = 2;
-/// Times that the number of groups can be halved.
-pub(super) const MOST_COARSE: u32 = 3;
-/// Most bins: slots must fit their field.
-const MOST_BINS: usize = (1 << START_BITS) / SLOTS - 1;
-/// Of so many slots one stays free.
-const SPARE: usize = 64;
-/// Bits of a start.
-const START: u64 = (1 << START_BITS) - 1;
+/// Words before the bins.
+pub(super) const HEAD: usize = 4;
+/// Times that the number of buckets can be halved.
+pub(super) const MOST_COARSE: u32 = 4;
+/// Bits of the number of entries: there are no more slots.
+const COUNT_BITS: u32 = 14;
+const MOST_BINS: usize = (1 << COUNT_BITS) / SLOTS - 1;
 
-/// The second word of a segment, taken apart.
+/// The numbers of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Info {
-    /// Entries.
+    /// Entries, in bins and stash.
     pub(super) count: usize,
     pub(super) bins: usize,
     /// Bits of remainder of an entry that is as long as can be, those that a coarse segment keeps in its
@@ -64,8 +53,10 @@ pub(super) struct Info {
     pub(super) remainder_bits: u32,
     /// Whether fields say how long they are.
     pub(super) mixed: bool,
-    /// How often the number of groups is halved.
+    /// How often the number of buckets is halved: it follows from the bins.
     pub(super) coarse: u32,
+    /// Bytes that the buckets of a bin take beyond the least: that follows too.
+    pub(super) high: u32,
     /// Generations from that of the segment on, in which everything is reported.
     pub(super) blind: u32,
 }
@@ -78,12 +69,13 @@ impl Info {
     pub(super) fn of(word: u64) -> Self {
         let field = |from: u32, bits: u32| (word >> from) as u32 & ((1 << bits) - 1);
         Self {
-            count: field(0, START_BITS) as usize,
+            count: field(0, COUNT_BITS) as usize,
             bins: field(14, 8) as usize,
             remainder_bits: field(22, 6),
             mixed: field(28, 1) != 0,
-            coarse: field(29, 2),
-            blind: field(31, 9),
+            coarse: field(29, 3),
+            high: field(32, 4),
+            blind: field(36, 9),
         }
     }
 
@@ -94,18 +86,13 @@ impl Info {
             | u64::from(self.remainder_bits) << 22
             | u64::from(self.mixed) << 28
             | u64::from(self.coarse) << 29
-            | u64::from(self.blind) << 31
+            | u64::from(self.high) << 32
+            | u64::from(self.blind) << 36
     }
 
     #[inline(always)]
     pub(super) fn slots(self) -> usize {
         self.bins * SLOTS
-    }
-
-    /// Whether so few slots are free that an insertion would move too many.
-    #[inline(always)]
-    pub(super) fn is_full(self) -> bool {
-        self.count >= self.slots() - self.slots() / SPARE
     }
 
     /// Bits of a field.
@@ -115,74 +102,78 @@ impl Info {
     }
 
     #[inline(always)]
-    pub(super) fn groups(self, shape: &Shape) -> usize {
-        shape.groups >> self.coarse
+    pub(super) fn buckets(self, shape: &Shape) -> u32 {
+        shape.buckets >> self.coarse
     }
 
-    /// Bits of a slot, and words of a bin with its part of the rows.
-    #[inline(always)]
-    pub(super) fn stride(self, shape: &Shape) -> usize {
-        (1 + self.field_bits() + shape.beside_bits()) as usize
-    }
-
-    /// Where the slots begin.
-    #[inline(always)]
-    pub(super) fn bins_at(self, shape: &Shape) -> usize {
-        HEAD + self.groups(shape)
-    }
-
-    /// Whether all fields have one length and a byte in the row: so it is wherever nothing grows.
+    /// Whether all fields have one length and fill a byte: so it is wherever nothing grows.
     #[inline(always)]
     pub(super) fn is_plain(self) -> bool {
         !self.mixed && self.remainder_bits + self.coarse >= u8::BITS
     }
 
-    /// The same numbers, of which a compiler knows what [`Info::is_plain`] says, and their layout.
-    #[inline(always)]
-    pub(super) fn plain(self, shape: &Shape) -> (Self, Layout) {
-        let info = Self { mixed: false, ..self };
-        (info, info.layout_with(shape, 1))
-    }
-
-    /// Where the parts of the slots are.
+    /// How bins are laid out.
     #[inline(always)]
     pub(super) fn layout(self, shape: &Shape) -> Layout {
-        self.layout_with(shape, usize::from(self.field_bits() >= u8::BITS))
+        Layout::of_bits(self.high, self.field_bits(), shape.beside_bits())
     }
 
+    /// The same of a plain segment, of which the compiler knows more then.
     #[inline(always)]
-    fn layout_with(self, shape: &Shape, rows: usize) -> Layout {
-        let (rows_at, left) = (self.bins_at(shape), self.field_bits() as usize - rows * 8);
-        let planes_at = rows_at + rows * self.slots() / size_of::<u64>();
-        let (beside_bits, tag_bits) = (shape.beside_bits() as usize, shape.tag_bits as usize);
-        let low_bits = left + beside_bits;
-        Layout { rows_at, rows, slots: self.slots(), planes_at, low_bits, beside_bits, tag_bits }
+    pub(super) fn plain_layout(self, shape: &Shape) -> Layout {
+        // At least a byte, and the compiler sees it.
+        let field_bits = (self.remainder_bits + self.coarse).max(u8::BITS);
+        Layout::of_bits(self.high, field_bits, shape.beside_bits())
     }
 
-    /// Words of the whole segment. One without entries has neither groups nor bins.
-    pub(super) fn words(self, shape: &Shape) -> usize {
-        match self.bins {
-            0 => HEAD,
-            bins => self.bins_at(shape) + bins * self.stride(shape),
-        }
+    /// Bits of an entry, besides what tells its bucket.
+    #[inline(always)]
+    pub(super) fn value_bits(self, shape: &Shape) -> u32 {
+        self.field_bits() + shape.beside_bits()
+    }
+
+    /// Words of a segment with a stash of so many. One without entries has neither bins nor stash.
+    pub(super) fn words(self, shape: &Shape, stash: usize) -> usize {
+        self.stash_at(shape) + stash
+    }
+
+    /// The first word of the stash.
+    #[inline(always)]
+    pub(super) fn stash_at(self, shape: &Shape) -> usize {
+        HEAD + (self.bins * self.layout(shape).stride()).div_ceil(size_of::<u64>())
+    }
+
+    /// The same numbers with so many bins.
+    pub(super) fn with_bins(self, shape: &Shape, bins: usize) -> Self {
+        let bins = bins.max(least_bins(shape));
+        let coarse = coarse_for(shape, bins);
+        let buckets = (shape.buckets >> coarse).div_ceil(bins as u32);
+        let high = buckets.saturating_sub(LEAST_BUCKETS).div_ceil(u8::BITS);
+        Self { bins, coarse, high, ..self }
     }
 
     /// Bins that a segment like this can have.
     pub(super) fn most_bins(self, shape: &Shape) -> usize {
-        MOST_BINS.min((MOST_WORDS - self.bins_at(shape)) / self.stride(shape))
+        let widest = Self { mixed: true, coarse: 0, high: 8, ..self }
+            .layout(shape)
+            .stride()
+            .div_ceil(size_of::<u64>());
+        // A quarter is left for the stash.
+        MOST_BINS.min((MOST_WORDS - MOST_WORDS / 4 - HEAD) / widest).min(shape.buckets as usize)
     }
 
     /// The field of a remainder that is as long as can be.
     #[inline(always)]
     pub(super) fn field(self, remainder: u64) -> u64 {
-        let field = remainder >> (u64::BITS - self.remainder_bits - self.coarse);
+        // In two steps: there may be no bits at all.
+        let field = remainder >> 1 >> (u64::BITS - 1 - self.remainder_bits - self.coarse);
         if self.mixed { field << 1 | 1 } else { field }
     }
 
     /// The field of a word that is a remainder, a one, and zeros.
     #[inline(always)]
     pub(super) fn field_of_word(self, word: u64) -> u64 {
-        word >> (u64::BITS - self.field_bits())
+        word >> 1 >> (u64::BITS - 1 - self.field_bits())
     }
 
     /// The word of a field.
@@ -191,79 +182,53 @@ impl Info {
         let marked = if self.mixed { field } else { field << 1 | 1 };
         marked << (u64::BITS - 1 - self.remainder_bits - self.coarse)
     }
+
+    /// Unknown bits at the end of a field: none if it is as long as can be.
+    #[inline(always)]
+    pub(super) fn missing_bits(self, field: u64) -> u32 {
+        if self.mixed { field.trailing_zeros() } else { 0 }
+    }
 }
 
-/// Where the parts of the slots of a segment are.
+/// How often to halve the buckets so that so many bins have them all.
+fn coarse_for(shape: &Shape, bins: usize) -> u32 {
+    let fits = |coarse: &u32| (shape.buckets >> coarse) as usize <= bins * MOST_BUCKETS as usize;
+    (0..MOST_COARSE).find(fits).unwrap_or(MOST_COARSE)
+}
+
+/// Fewest bins that have all buckets.
+fn least_bins(shape: &Shape) -> usize {
+    (shape.buckets >> MOST_COARSE).div_ceil(MOST_BUCKETS) as usize
+}
+
+/// How bins and buckets follow from each other, as multiplications.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Layout {
-    /// The first word of the rows.
-    pub(super) rows_at: usize,
-    pub(super) rows: usize,
-    pub(super) slots: usize,
-    /// The first word of the planes.
-    pub(super) planes_at: usize,
-    /// Bits of a slot that are in planes, besides the one that ends a bucket.
-    pub(super) low_bits: usize,
-    /// How many of them, the lowest ones, are not of the field.
-    pub(super) beside_bits: usize,
-    /// How many of these, the lowest ones, are the tag.
-    pub(super) tag_bits: usize,
-}
+pub(super) struct Steps(u64);
 
-impl Layout {
-    /// Words of the planes of a bin.
-    #[inline(always)]
-    pub(super) fn planes(self) -> usize {
-        1 + self.low_bits
-    }
+/// Bits behind the point of what a bin has of buckets, and a bucket of bins.
+const BUCKETS_POINT: u32 = 24;
+const BINS_POINT: u32 = 28;
 
-    /// The first byte of a row in a segment.
-    #[inline(always)]
-    pub(super) fn row_at(self, row: usize) -> usize {
-        self.rows_at * size_of::<u64>() + row * self.slots
-    }
-
-    /// The byte of a value, which is a field and what is beside it, in a row.
-    #[inline(always)]
-    pub(super) fn byte(self, value: u64, row: usize) -> u8 {
-        (value >> (self.low_bits + 8 * (self.rows - 1 - row))) as u8
-    }
-}
-
-/// The word of a group.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Group(pub(super) u64);
-
-impl Group {
-    pub(super) fn new(start: usize, occupied: u64) -> Self {
-        Self(start as u64 | occupied << START_BITS)
-    }
-
-    /// The slot of its first entry.
-    #[inline(always)]
-    pub(super) fn start(self) -> usize {
-        (self.0 & START) as usize
-    }
-
-    /// Its buckets that have entries.
-    #[inline(always)]
-    pub(super) fn occupied(self) -> u64 {
-        self.0 >> START_BITS
+impl Steps {
+    /// Of so many buckets in so many bins. The first fraction is rounded down and the second up, which with so
+    /// many bits makes no difference to any product: see the test.
+    pub(super) fn new(buckets: u32, bins: usize) -> Self {
+        let (buckets, bins) = (u64::from(buckets), bins.max(1) as u64);
+        let of_bin = (buckets << BUCKETS_POINT) / bins;
+        let of_bucket = (bins << BINS_POINT).div_ceil(buckets);
+        Self(of_bin | of_bucket << 32)
     }
 
     #[inline(always)]
-    pub(super) fn has(self, bucket: u32) -> bool {
-        self.0 >> (START_BITS + bucket) & 1 != 0
+    pub(super) fn bin(self, bucket: u32) -> usize {
+        ((u64::from(bucket) * (self.0 >> 32)) >> BINS_POINT) as usize
     }
 
-    /// Occupied buckets before this one.
+    /// The first bucket of a bin.
     #[inline(always)]
-    pub(super) fn rank(self, bucket: u32) -> u32 {
-        (self.occupied() & ((1 << bucket) - 1)).count_ones()
-    }
-
-    pub(super) fn bit(bucket: u32) -> u64 {
-        1 << (START_BITS + bucket)
+    pub(super) fn first(self, bin: usize) -> u32 {
+        let buckets = bin as u64 * (self.0 & u64::from(u32::MAX));
+        ((buckets + (1 << BUCKETS_POINT) - 1) >> BUCKETS_POINT) as u32
     }
 }
 
@@ -277,13 +242,16 @@ impl Segment {
     /// No entries, in this generation.
     pub(super) fn empty(generation: u64, blind: u32) -> Self {
         let info = Info { blind, ..Info::default() };
-        Self { words: [generation, info.word()].into() }
+        Self { words: [generation, info.word(), 0, 0].into() }
     }
 
-    /// A segment of zeros with these numbers.
-    pub(super) fn zeros(shape: &Shape, generation: u64, info: Info) -> Self {
-        let mut words = vec![0; info.words(shape)].into_boxed_slice();
-        (words[0], words[1]) = (generation, info.word());
+    /// A segment of zeros with these numbers and a stash of so many words.
+    pub(super) fn zeros(shape: &Shape, generation: u64, info: Info, stash: usize) -> Self {
+        let mut words = vec![0; info.words(shape, stash)].into_boxed_slice();
+        words[0] = generation;
+        words[1] = info.word();
+        words[2] = Steps::new(info.buckets(shape), info.bins).0;
+        words[3] = stash_word(shape, info, stash);
         Self { words }
     }
 }
@@ -300,50 +268,56 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
     }
 
     #[inline(always)]
-    pub(super) fn group(&self, number: usize) -> Group {
-        Group(self.words[HEAD + number])
+    pub(super) fn steps(&self) -> Steps {
+        Steps(self.words[2])
     }
 
-    /// The first slot of a group, or the slot after the last.
+    /// Entries in the stash.
     #[inline(always)]
-    pub(super) fn start(&self, shape: &Shape, info: Info, number: usize) -> usize {
-        if number < info.groups(shape) { self.group(number).start() } else { info.slots() }
+    pub(super) fn exiles(&self) -> usize {
+        self.words[3] as usize % (1 << 16)
     }
 
-    /// Whether a slot holds the last entry of a bucket.
+    /// Entries that the stash can hold.
     #[inline(always)]
-    pub(super) fn is_end(&self, layout: Layout, slot: usize) -> bool {
-        self.words[layout.planes_at + slot / SLOTS * layout.planes()] >> (slot % SLOTS) & 1 != 0
+    pub(super) fn most_exiles(&self) -> usize {
+        (self.words[3] >> 32) as usize % (1 << 16)
     }
 
-    /// The planes of a bin: ends, what is left of the fields, payloads, and tags.
+    /// Entries with which another one splits the segment or gives it more bins.
     #[inline(always)]
-    pub(super) fn planes(&self, layout: Layout, bin: usize) -> &[u64] {
-        let planes = layout.planes();
-        &self.words[layout.planes_at + bin * planes..][..planes]
+    pub(super) fn most_entries(&self) -> usize {
+        (self.words[3] >> 48) as usize
     }
 
-    /// The planes of the tags of a bin.
+    /// Words of the stash.
     #[inline(always)]
-    pub(super) fn tags(&self, layout: Layout, bin: usize) -> &[u64] {
-        &self.planes(layout, bin)[layout.planes() - layout.tag_bits..]
+    pub(super) fn stash_words(&self) -> usize {
+        (self.words[3] >> 16) as usize % (1 << 16)
     }
 
-    /// The bytes of a row, a slot each.
+    /// Where a hash lives in this segment with a prefix of so many bits. It has bins.
+    ///
+    /// The arithmetic is exact: with twice the buckets it is twice as far, and so it is in one of the
+    /// halves of the segment.
     #[inline(always)]
-    pub(super) fn row(&self, layout: Layout, row: usize) -> &[u8] {
-        &bytes(&self.words)[layout.row_at(row)..][..layout.slots]
+    pub(super) fn place(&self, shape: &Shape, info: Info, hash: u64, depth: u32) -> Place {
+        let (number, remainder) = reduce(hash << depth, info.buckets(shape).into());
+        self.place_of(number as u32, remainder)
     }
 
-    /// The field in a slot, and what is beside it.
+    /// The same of a bucket.
     #[inline(always)]
-    pub(super) fn value_at(&self, layout: Layout, slot: usize) -> u64 {
-        let mut value = 0;
-        for row in 0..layout.rows {
-            value = value << 8 | u64::from(self.row(layout, row)[slot]);
-        }
-        let planes = &self.planes(layout, slot / SLOTS)[1..];
-        planes.iter().fold(value, |value, plane| value << 1 | plane >> (slot % SLOTS) & 1)
+    pub(super) fn place_of(&self, number: u32, remainder: u64) -> Place {
+        let bin = self.steps().bin(number);
+        Place { bin, bucket: number - self.steps().first(bin), number, remainder }
+    }
+
+    #[inline(always)]
+    pub(super) fn bin<'a>(&'a self, layout: &'a Layout, number: usize) -> Bin<'a, &'a [u8]> {
+        let stride = layout.stride();
+        let at = HEAD * size_of::<u64>() + number * stride;
+        Bin::over(layout, &bytes(&self.words)[at..at + stride])
     }
 }
 
@@ -357,16 +331,23 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         self.words[0] = generation;
     }
 
-    /// All planes.
-    #[inline(always)]
-    pub(super) fn planes_mut(&mut self, layout: Layout) -> &mut [u64] {
-        &mut self.words[layout.planes_at..]
+    pub(super) fn set_most_entries(&mut self, most: usize) {
+        self.words[3] = self.words[3] << 16 >> 16 | (most as u64) << 48;
     }
 
-    /// The bytes of a row, to write.
+    pub(super) fn set_exiles(&mut self, exiles: usize) {
+        self.words[3] = self.words[3] >> 16 << 16 | exiles as u64;
+    }
+
     #[inline(always)]
-    pub(super) fn row_mut(&mut self, layout: Layout, row: usize) -> &mut [u8] {
-        &mut bytes_mut(&mut self.words)[layout.row_at(row)..][..layout.slots]
+    pub(super) fn bin_mut<'a>(
+        &'a mut self,
+        layout: &'a Layout,
+        number: usize,
+    ) -> Bin<'a, &'a mut [u8]> {
+        let stride = layout.stride();
+        let at = HEAD * size_of::<u64>() + number * stride;
+        Bin::over(layout, &mut bytes_mut(&mut self.words)[at..at + stride])
     }
 }
 
@@ -381,10 +362,32 @@ mod tests {
             bins: 255,
             remainder_bits: 55,
             mixed: true,
-            coarse: 3,
+            coarse: 4,
+            high: 8,
             blind: 256,
         };
         assert_eq!(Info::of(info.word()), info);
         assert_eq!(Info::of(0), Info::default());
+    }
+
+    /// Every bucket is in the bin that exact fractions say, and bins begin where the first of them is.
+    #[test]
+    fn bins_have_the_buckets_of_their_fraction() {
+        for buckets in (1..=128_u32).map(|part| 25 * part) {
+            let least = buckets.div_ceil(MOST_BUCKETS) as usize;
+            for bins in least..=MOST_BINS.min(buckets as usize) {
+                let steps = Steps::new(buckets, bins);
+                for bin in 0..=bins {
+                    let first = (bin as u32 * buckets).div_ceil(bins as u32);
+                    assert_eq!(steps.first(bin), first, "{buckets} {bins} {bin}");
+                    if bin < bins {
+                        assert_eq!(steps.bin(first), bin, "{buckets} {bins} {bin}");
+                    }
+                    if bin > 0 {
+                        assert_eq!(steps.bin(first - 1), bin - 1, "{buckets} {bins} {bin}");
+                    }
+                }
+            }
+        }
     }
 }

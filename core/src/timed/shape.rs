@@ -7,7 +7,7 @@ use super::entry::BUCKETS;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
     /// Of a segment that is not coarse; a multiple of 2^[`MOST_COARSE`](super::segment::MOST_COARSE).
-    pub(super) groups: usize,
+    pub(super) buckets: u32,
     pub(super) tag_bits: u32,
     /// Bits that ride beside the tag; none where only membership is kept.
     pub(super) payload_bits: u32,
@@ -16,19 +16,13 @@ pub(super) struct Shape {
     pub(super) remainder_bits: u32,
     /// Segments that are less deep have longer remainders instead.
     pub(super) floor_depth: u32,
-    /// The part of the slots of a plain segment that is its row, in units of 2^-[`ROW_PART_BITS`].
-    pub(super) row_part: usize,
 }
-
-/// See [`Shape::row_part`].
-pub(super) const ROW_PART_BITS: u32 = 16;
 
 impl Shape {
     pub(super) fn new(groups: u32, ticks: Ticks, remainder_bits: u32, floor_depth: u32) -> Self {
         let (tag_bits, ages) = (ticks.tag_bits(), ticks.ages());
-        let (groups, payload_bits) = (groups as usize, 0);
-        let row_part = (8 << ROW_PART_BITS) / (1 + remainder_bits + tag_bits).max(8) as usize;
-        Self { groups, tag_bits, payload_bits, ages, remainder_bits, floor_depth, row_part }
+        let (buckets, payload_bits) = (groups * BUCKETS, 0);
+        Self { buckets, tag_bits, payload_bits, ages, remainder_bits, floor_depth }
     }
 
     /// Bits of a slot that are not its field: the payload, and the tag below it.
@@ -37,16 +31,16 @@ impl Shape {
         self.payload_bits + self.tag_bits
     }
 
-    /// The value of a slot.
+    /// What is beside a field.
     #[inline(always)]
-    pub(super) fn value(&self, field: u64, payload: u32, tag: u32) -> u64 {
-        field << self.beside_bits() | u64::from(payload) << self.tag_bits | u64::from(tag)
+    pub(super) fn beside(&self, payload: u32, tag: u32) -> u64 {
+        u64::from(payload << self.tag_bits | tag)
     }
 
-    /// The payload of a value.
+    /// The payload of what is beside a field.
     #[inline(always)]
-    pub(super) fn payload(&self, value: u64) -> u32 {
-        (value >> self.tag_bits) as u32 & ((1 << self.payload_bits) - 1)
+    pub(super) fn payload_beside(&self, beside: u64) -> u32 {
+        beside as u32 >> self.tag_bits
     }
 
     /// Bits of remainder that a new entry of a segment of this depth gets, if the growth of its region
@@ -54,15 +48,17 @@ impl Shape {
     #[inline(always)]
     pub(super) fn needed_bits(&self, more: u32, short: u32, depth: u32) -> u32 {
         let needed = self.remainder_bits + more + self.floor_depth.saturating_sub(depth);
-        needed.saturating_sub(short).max(1)
+        needed.saturating_sub(short)
     }
 
-    /// Buckets of a segment that is not coarse.
-    pub(super) fn buckets(&self) -> u32 {
-        self.groups as u32 * BUCKETS
+    /// Whether remainders of so many bits are as long as [`needed_bits`](Self::needed_bits) says.
+    #[inline(always)]
+    pub(super) fn is_long_enough(&self, bits: u32, more: u32, short: u32, depth: u32) -> bool {
+        // None of these is so large that sums overflow.
+        bits + short + depth.min(self.floor_depth) >= self.remainder_bits + more + self.floor_depth
     }
 
-    /// The tag of a generation.
+    /// The tag of a generation, or of what is beside a field.
     #[inline(always)]
     pub(super) fn tag(&self, generation: u64) -> u32 {
         generation as u32 & ((1 << self.tag_bits) - 1)

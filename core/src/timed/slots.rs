@@ -1,16 +1,17 @@
-//! Making room for an entry in a segment, and taking one out.
+//! Putting an entry into a segment, and taking one out.
 //!
-//! Entries of a group lie side by side and free slots behind them, so one that comes between others moves
-//! those of its group that are larger by one. In rows that is a piece of memory that moves by a byte, in
-//! planes a word shifted for 64 entries, and one bit handed on to the next bin. If a group has no free slot,
-//! it takes one of the next group that has, and all between move.
+//! A new entry is the first of its bucket. It moves those behind it in its bin up by one: a row of bytes and a
+//! few words. Where the bin is full, its last entries go into the stash, a few at once so that the next ones find
+//! room, or the new one if it belongs behind them: what is in the stash is always behind what is in the bin.
 
 use core::ops::DerefMut;
 
-use super::entry::{Place, ones};
-use super::find::Run;
-use super::segment::{Group, HEAD, Info, Layout, SLOTS, Segment, Shape};
-use crate::bits::{Isa, bytes_mut};
+use super::entry::Place;
+use super::find::{Found, Spot, may_match};
+use super::segment::{Info, SLOTS, Segment, Shape};
+use super::stash::Stashed;
+use crate::bits::Isa;
+use crate::dictionary::bins::{FEW, NOBODY};
 
 /// What became of an insertion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub(super) enum Outcome {
     Refreshed { before: u32 },
     /// An entry matches; nothing changed.
     Seen,
-    /// No slot is free; nothing changed.
+    /// There is no room; nothing changed.
     Full,
 }
 
@@ -35,257 +36,301 @@ pub(super) enum Repeat {
 }
 
 impl<W: DerefMut<Target = [u64]>> Segment<W> {
-    /// Looks for a hash, and stores it with this tag. The segment is swept and has bins.
+    /// Looks for a hash, and stores it with this tag. The segment is swept.
     ///
     /// An entry that is shorter than this one would be is left alone, and this one is stored beside it: a
     /// longer one might no longer match the key it was made for, and a short one that is refreshed would
     /// err as often for ever.
     #[inline(always)]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "what is known of hash and segment, at its only caller"
+    )]
     pub(super) fn insert<I: Isa>(
         &mut self,
         isa: I,
         shape: &Shape,
+        info: Info,
         hash: u64,
         depth: u32,
         tag: u32,
         repeat: Repeat,
     ) -> Outcome {
-        let info = self.info();
-        if info.is_plain() {
-            let (info, layout) = info.plain(shape);
-            return self.insert_with(isa, shape, info, layout, hash, depth, tag, repeat);
+        if info.is_plain()
+            && let Some(stored) = self.put_at_once(isa, shape, info, hash, depth, tag.into())
+        {
+            return if stored { Outcome::Stored { seen: false } } else { Outcome::Full };
         }
-        self.insert_apart(isa, shape, hash, depth, tag, repeat)
+        self.insert_after_all(isa, shape, hash, depth, tag, repeat)
     }
 
-    /// The same into one that is not plain.
-    #[inline(never)]
-    fn insert_apart<I: Isa>(
+    /// Stores a hash that is certainly new in a plain segment: the common case. `Some(false)` if it has no room,
+    /// `None` if it may not be new; nothing is changed then.
+    #[inline(always)]
+    pub(super) fn put_at_once<I: Isa>(
         &mut self,
         isa: I,
         shape: &Shape,
+        info: Info,
         hash: u64,
         depth: u32,
-        tag: u32,
-        repeat: Repeat,
-    ) -> Outcome {
+        beside: u64,
+    ) -> Option<bool> {
+        let info = Info { mixed: false, ..info };
+        let layout = info.plain_layout(shape);
+        let place = self.place(shape, info, hash, depth);
+        let field = info.field(place.remainder);
+        let mut bin = self.bin_mut(&layout, place.bin);
+        bin.prefetch_row();
+        let view = bin.view(place.bucket);
+        let run = view.run(isa);
+        // One branch for all that is rare.
+        let perhaps = bin.may_hold(isa, run, field) | view.overflows();
+        if perhaps | view.is_full() {
+            return (!perhaps).then(|| self.put_into_full(isa, shape, place, field, beside));
+        }
+        bin.open(view.ends, place.bucket, run);
+        bin.insert(isa, run, field, beside);
+        self.words[1] += Info::ONE;
+        Some(true)
+    }
+
+    /// The same where the bin is full.
+    #[inline(never)]
+    fn put_into_full<I: Isa>(
+        &mut self,
+        isa: I,
+        shape: &Shape,
+        place: Place,
+        field: u64,
+        beside: u64,
+    ) -> bool {
         isa.vectorize(
             #[inline(always)]
             || {
-                let info = self.info();
-                let layout = info.layout(shape);
-                self.insert_with(isa, shape, info, layout, hash, depth, tag, repeat)
+                let info = Info { mixed: false, ..self.info() };
+                self.put_first(isa, shape, info, place, field, beside)
             },
         )
     }
 
-    #[inline(always)]
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "what is known of the segment, at its only caller"
-    )]
-    fn insert_with<I: Isa>(
+    /// The rest of it; it finds out anew what is in registers elsewhere.
+    #[inline(never)]
+    fn insert_after_all<I: Isa>(
         &mut self,
         isa: I,
         shape: &Shape,
-        info: Info,
-        layout: Layout,
         hash: u64,
         depth: u32,
         tag: u32,
         repeat: Repeat,
     ) -> Outcome {
-        let place = Place::of(hash, depth, info.groups(shape));
-        let run = self.run(isa, shape, layout, place);
-        let field = info.field(place.remainder);
-        let compared = self.compare(isa, shape, layout, info.mixed, run, field);
-        if let Some(slot) = compared.equal {
-            return self.meet(shape, slot, tag, repeat);
-        }
-        if compared.seen && repeat == Repeat::Keep {
-            return Outcome::Seen;
-        }
-        if info.is_full() {
-            return Outcome::Full;
-        }
-        let slot = run.first + compared.less;
-        let value = shape.value(field, 0, tag);
-        self.put(isa, shape, info, layout, place, run, slot, value);
-        Outcome::Stored { seen: compared.seen }
-    }
-
-    /// A hash whose very field is in a slot.
-    #[inline(never)]
-    fn meet(&mut self, shape: &Shape, slot: usize, tag: u32, repeat: Repeat) -> Outcome {
-        let layout = self.info().layout(shape);
-        let before = self.tag_at(layout, slot);
-        let age = |tag| shape.age(self.generation(), tag);
-        if repeat == Repeat::Keep || age(tag) >= age(before) {
-            return Outcome::Seen;
-        }
-        self.set_tag(layout, slot, tag);
-        Outcome::Refreshed { before }
-    }
-
-    /// Replaces the tag in a slot.
-    #[inline(always)]
-    pub(super) fn set_tag(&mut self, layout: Layout, slot: usize, tag: u32) {
-        let (planes, tag_bits) = (layout.planes(), layout.tag_bits);
-        let bin = &mut self.planes_mut(layout)[slot / SLOTS * planes..][..planes];
-        for (plane, bit) in bin[planes - tag_bits..].iter_mut().zip((0..tag_bits).rev()) {
-            let shift = slot % SLOTS;
-            *plane = *plane & !(1 << shift) | u64::from(tag >> bit & 1) << shift;
-        }
-    }
-
-    /// Puts field and tag before the entry in `slot`, which is in the run or just after it. A slot is free.
-    #[inline(always)]
-    #[allow(clippy::too_many_arguments, reason = "what the search found, at its only caller")]
-    pub(super) fn put<I: Isa>(
-        &mut self,
-        isa: I,
-        shape: &Shape,
-        info: Info,
-        layout: Layout,
-        place: Place,
-        run: Run,
-        slot: usize,
-        value: u64,
-    ) {
-        self.words[HEAD + place.group] |= Group::bit(place.bucket);
-        self.words[1] += Info::ONE;
-        // The last of the run ends it.
-        let last = slot == run.end;
-        let ended = last & (run.first < run.end);
-        let next = self.start(shape, info, place.group + 1);
-        if slot < next && !self.is_end(layout, next - 1) {
-            self.move_up(isa, layout, slot, next - 1, last, value);
-            // Whether one was an end cannot be guessed, so nobody asks.
-            let before = slot.saturating_sub(1);
-            let ends = layout.planes_at + before / SLOTS * layout.planes();
-            self.words[ends] ^= u64::from(ended) << (before % SLOTS);
-        } else {
-            if ended {
-                let ends = layout.planes_at + (slot - 1) / SLOTS * layout.planes();
-                self.words[ends] ^= 1 << ((slot - 1) % SLOTS);
-            }
-            self.put_far(isa, shape, place.group, slot, last, value);
-        }
-    }
-
-    /// The same if all slots of the group are in use: others move too, up to the next that is free.
-    #[inline(never)]
-    fn put_far<I: Isa>(
-        &mut self,
-        isa: I,
-        shape: &Shape,
-        group: usize,
-        slot: usize,
-        last: bool,
-        value: u64,
-    ) {
         isa.vectorize(
             #[inline(always)]
             || {
                 let info = self.info();
-                let (layout, groups) = (info.layout(shape), info.groups(shape));
-                // Whether a slot before a group is free, and on the right side of this one.
-                let mut later = group + 2..=groups;
-                let above = later.find(|&number| {
-                    let start = self.start(shape, info, number);
-                    start > slot && !self.is_end(layout, start - 1)
-                });
-                if let Some(number) = above {
-                    let free = self.start(shape, info, number) - 1;
-                    self.move_up(isa, layout, slot, free, last, value);
-                    self.words[HEAD + group + 1..HEAD + number]
-                        .iter_mut()
-                        .for_each(|word| *word += 1);
-                    return;
+                if info.bins == 0 {
+                    return Outcome::Full;
                 }
-                let mut earlier = (1..=group).rev();
-                let below = earlier.find(|&number| {
-                    let start = self.group(number).start();
-                    start > 0 && !self.is_end(layout, start - 1)
-                });
-                let number = below.expect("a slot is free");
-                let start = self.group(number).start();
-                // Groups without a slot that begin there too begin before it then.
-                let beside = |number: &usize| self.group(*number).start() == start;
-                let number = (1..=number).rev().take_while(beside).last().unwrap_or(number);
-                let free = start - 1;
-                self.move_down(isa, layout, free, slot - 1, last, value);
-                self.words[HEAD + number..=HEAD + group].iter_mut().for_each(|word| *word -= 1);
+                let place = self.place(shape, info, hash, depth);
+                let field = info.field(place.remainder);
+                let (mut seen, mut equal) = (false, None);
+                if self.may_have(isa, shape, info, place, field) {
+                    self.matching(isa, shape, info, place, |found| {
+                        seen = true;
+                        if found.field == field {
+                            equal = Some(found);
+                        }
+                    });
+                }
+                if let Some(found) = equal {
+                    return self.meet(isa, shape, info, place, found, tag, repeat);
+                }
+                if seen && repeat == Repeat::Keep {
+                    return Outcome::Seen;
+                }
+                match self.put_first(isa, shape, info, place, field, tag.into()) {
+                    true => Outcome::Stored { seen },
+                    false => Outcome::Full,
+                }
             },
-        );
+        )
     }
 
-    /// Takes the entry in a slot out, one of a run of this place.
-    pub(super) fn take_out<I: Isa>(
+    /// Whether an entry may match, as far as a few bytes tell.
+    #[inline(always)]
+    fn may_have<I: Isa>(
+        &self,
+        isa: I,
+        shape: &Shape,
+        info: Info,
+        place: Place,
+        field: u64,
+    ) -> bool {
+        // A shorter field is in its byte together with what is beside it.
+        if info.field_bits() < u8::BITS {
+            return true;
+        }
+        let layout = info.layout(shape);
+        let bin = self.bin(&layout, place.bin);
+        let view = bin.view(place.bucket);
+        view.overflows() || may_match(isa, info, &bin, view.run(isa), field)
+    }
+
+    /// A hash whose very field is stored.
+    #[allow(clippy::too_many_arguments, reason = "what the search found, at its only caller")]
+    fn meet<I: Isa>(
         &mut self,
         isa: I,
         shape: &Shape,
         info: Info,
         place: Place,
-        run: Run,
-        slot: usize,
+        found: Found,
+        tag: u32,
+        repeat: Repeat,
+    ) -> Outcome {
+        let before = shape.tag(found.beside);
+        let age = |tag| shape.age(self.generation(), tag);
+        if repeat == Repeat::Keep || age(tag) >= age(before) {
+            return Outcome::Seen;
+        }
+        self.set_beside(isa, shape, info, place, found, tag.into());
+        Outcome::Refreshed { before }
+    }
+
+    /// Replaces what is beside the field of an entry of this place.
+    pub(super) fn set_beside<I: Isa>(
+        &mut self,
+        isa: I,
+        shape: &Shape,
+        info: Info,
+        place: Place,
+        found: Found,
+        beside: u64,
     ) {
+        match found.spot {
+            Spot::Slot(slot) => {
+                let layout = info.layout(shape);
+                self.bin_mut(&layout, place.bin).set_tag(isa, slot, beside);
+            }
+            Spot::Exile(index) => {
+                let exile = self.exile(shape, info, index);
+                let changed = Stashed::new(info, exile.number, exile.field(info), beside);
+                self.set_exile(shape, info, index, changed);
+            }
+        }
+    }
+
+    /// Puts an entry before all others of its bucket. `false` if there is no room, and nothing changed.
+    #[inline(always)]
+    pub(super) fn put_first<I: Isa>(
+        &mut self,
+        isa: I,
+        shape: &Shape,
+        info: Info,
+        place: Place,
+        field: u64,
+        beside: u64,
+    ) -> bool {
         let layout = info.layout(shape);
-        if run.end - run.first == 1 {
-            self.words[HEAD + place.group] &= !Group::bit(place.bucket);
-        } else if slot + 1 == run.end {
-            let ends = layout.planes_at + (slot - 1) / SLOTS * layout.planes();
-            self.words[ends] |= 1 << ((slot - 1) % SLOTS);
+        let room = self.most_exiles() - self.exiles();
+        let mut bin = self.bin_mut(&layout, place.bin);
+        let mut head = bin.head();
+        let occupied = head.run(isa, place.bucket).occupied;
+        let full = head.count() as usize == SLOTS;
+        let behind_exiles =
+            place.bucket > head.threshold || place.bucket == head.threshold && !occupied;
+        if (full || behind_exiles) && room == 0 {
+            return false;
         }
-        let next = self.start(shape, info, place.group + 1);
-        self.move_down(isa, layout, slot, next - 1, false, 0);
-        self.set_info(Info { count: info.count - 1, ..info });
+        let first = place.number - place.bucket;
+        if behind_exiles || full && place.bucket > head.last_bucket() {
+            head.threshold = head.threshold.min(place.bucket);
+            bin.set_head(head);
+            let exile = Stashed::new(info, place.number, field, beside);
+            self.push_exiles(shape, info, [exile].into_iter());
+        } else {
+            let (mut leaving, mut left) = ([0; FEW], 0);
+            let mut values = [0; FEW];
+            if full {
+                while left < room.min(FEW) && head.last_bucket() >= place.bucket {
+                    (_, leaving[left]) = head.take_last();
+                    left += 1;
+                }
+                head.threshold = leaving[left - 1];
+                values = bin.take_end(isa, left as u32);
+            }
+            let run = head.run(isa, place.bucket);
+            head.open(place.bucket, run);
+            bin.insert(isa, run, field, beside);
+            bin.set_head(head);
+            let leaving = leaving[..left].iter().zip(values.into_iter().rev());
+            let leaving = leaving.map(|(bucket, value)| Stashed { number: first + bucket, value });
+            self.push_exiles(shape, info, leaving);
+        }
+        self.words[1] += Info::ONE;
+        true
     }
 
-    /// Moves the slots from `first` on up by one, into `free`, whose content is lost, and puts a value
-    /// into `first`.
+    /// Takes an entry of this place out.
+    pub(super) fn take_out<I: Isa>(&mut self, isa: I, shape: &Shape, place: Place, spot: Spot) {
+        let info = self.info();
+        let mut gone = None;
+        match spot {
+            Spot::Slot(slot) => {
+                let layout = info.layout(shape);
+                let mut bin = self.bin_mut(&layout, place.bin);
+                let mut head = bin.head();
+                let kept = head.used() & !slot;
+                bin.keep(isa, &mut head, kept);
+                bin.set_head(head);
+            }
+            Spot::Exile(index) => gone = Some(index),
+        }
+        self.bring_home(isa, shape, info, 0, |index, _| Some(index) == gone);
+        self.words[1] -= Info::ONE;
+    }
+
+    /// Brings exiles home as far as there is room, but for so many slots of each bin, without those that are
+    /// gone; how many are.
     #[inline(always)]
-    fn move_up<I: Isa>(
+    pub(super) fn bring_home<I: Isa>(
         &mut self,
         isa: I,
-        layout: Layout,
-        first: usize,
-        free: usize,
-        last: bool,
-        value: u64,
-    ) {
-        for number in 0..layout.rows {
-            let from_row = &mut bytes_mut(&mut self.words)[layout.row_at(number)..];
-            isa.move_bytes_up(from_row, first, free, layout.byte(value, number));
+        shape: &Shape,
+        info: Info,
+        spare: usize,
+        gone: impl Fn(usize, u64) -> bool,
+    ) -> usize {
+        let (layout, steps) = (info.layout(shape), self.steps());
+        let mut exiles = self.exiles_in_order(shape, info);
+        let (mut next, mut kept, mut left) = (0, 0, 0);
+        while next < exiles.len() {
+            let number = steps.bin(exiles[next].1.number);
+            let (first, end) = (steps.first(number), steps.first(number + 1));
+            let mut bin = self.bin_mut(&layout, number);
+            let mut head = bin.head();
+            head.threshold = NOBODY;
+            while let Some(&(index, exile)) = exiles.get(next) {
+                if exile.number >= end {
+                    break;
+                }
+                next += 1;
+                let bucket = exile.number - first;
+                if gone(index, exile.beside(info)) {
+                    left += 1;
+                } else if head.threshold == NOBODY && head.count() as usize + spare < SLOTS {
+                    let slot = head.push_last(bucket).trailing_zeros();
+                    bin.fill(isa, slot, exile.value);
+                } else {
+                    head.threshold = head.threshold.min(bucket);
+                    exiles[kept] = (index, exile);
+                    kept += 1;
+                }
+            }
+            bin.set_head(head);
         }
-        let low = low_part(layout, last, value);
-        isa.move_slots_up(self.planes_mut(layout), layout.planes(), first, free, low);
+        self.set_stash(shape, info, exiles[..kept].iter().map(|&(_, exile)| exile));
+        left
     }
-
-    /// Moves the slots after `free`, whose content is lost, up to `to` down by one, and puts a value into
-    /// `to`.
-    #[inline(always)]
-    fn move_down<I: Isa>(
-        &mut self,
-        isa: I,
-        layout: Layout,
-        free: usize,
-        to: usize,
-        last: bool,
-        value: u64,
-    ) {
-        for number in 0..layout.rows {
-            let row = self.row_mut(layout, number);
-            row.copy_within(free + 1..to + 1, free);
-            row[to] = layout.byte(value, number);
-        }
-        let low = low_part(layout, last, value);
-        isa.move_slots_down(self.planes_mut(layout), layout.planes(), free, to, low);
-    }
-}
-
-/// What planes hold of a value, and whether it is the last of its bucket.
-#[inline(always)]
-pub(super) fn low_part(layout: Layout, last: bool, value: u64) -> u64 {
-    u64::from(last) << layout.low_bits | value & ones(layout.low_bits)
 }

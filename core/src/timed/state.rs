@@ -1,18 +1,18 @@
 //! Saving and opening. Everything that decides about later answers is kept; what follows from it is not.
 //!
 //! A segment is written as the buckets that have entries and the values of its slots, without those that are
-//! free. Where those are does not matter to any answer: what was opened has them in equal parts.
+//! free, nor where each is: that does not matter to any answer.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::clock::{REGION_BITS, REGIONS, region_of};
-use super::deal::{coarse_value, fine, most_bins_for};
-use super::entry::{BUCKETS, Entry};
+use super::deal::{coarse, fine, most_bins_for};
+use super::entry::{Entry, ones};
 use super::filter::{Region, TimedWindow, part};
 use super::level::{PARTS, Population, is_step};
 use super::parameters::TimedWindowParameters;
-use super::segment::{Info, MOST_COARSE, Segment, Shape};
+use super::segment::{Info, Segment, Shape};
 use super::tend::{MOST_DEPTH, longest_prefix};
 use super::validate::are_entries;
 use crate::bits::{BitReader, BitWriter, Extendible};
@@ -20,6 +20,9 @@ use crate::codec::{Reader, Writer};
 use crate::error::Error;
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
+
+/// How often the buckets of a written segment are halved at most, however often those in memory are.
+const MOST_WRITTEN_COARSE: u32 = 3;
 
 /// Bytes of a segment without entries.
 const LEAST_SEGMENT_BYTES: u64 = 13;
@@ -66,20 +69,25 @@ fn write_segment(
     if info.count == 0 {
         return;
     }
+    let info = Info { coarse: info.coarse.min(MOST_WRITTEN_COARSE), ..info };
     out.u8(info.bins as u8);
     out.u8(info.remainder_bits as u8);
     out.u8(u8::from(info.mixed) | (info.coarse as u8) << 1);
     bits.clear();
-    for number in 0..info.groups(shape) {
-        bits.push(BUCKETS, segment.group(number).occupied());
-    }
     let entries = segment.entries(shape);
-    let values: Vec<(u32, u64)> =
-        entries.iter().map(|&entry| coarse_value(shape, info, entry)).collect();
-    for (at, &(bucket, value)) in values.iter().enumerate() {
+    let values: Vec<_> = entries.iter().map(|&entry| coarse(shape, info, entry)).collect();
+    let mut buckets = values.iter().map(|value| value.0).peekable();
+    for number in 0..info.buckets(shape) {
+        let mut occupied = false;
+        while buckets.next_if_eq(&number).is_some() {
+            occupied = true;
+        }
+        bits.push(1, occupied.into());
+    }
+    for (at, &(bucket, field, beside)) in values.iter().enumerate() {
         let last = values.get(at + 1).is_none_or(|next| next.0 != bucket);
         bits.push(1, last.into());
-        bits.push(info.field_bits() + shape.beside_bits(), value);
+        bits.push(info.value_bits(shape), field << shape.beside_bits() | beside);
     }
     out.words(bits.as_words());
 }
@@ -230,20 +238,23 @@ fn read_segment(
     let remainder_bits = u32::from(payload.u8("remainder bits of a segment")?);
     let kind = payload.u8("kind of a segment")?;
     let (mixed, coarse) = (kind & 1 != 0, u32::from(kind >> 1));
-    let info = Info { count, bins, remainder_bits, mixed, coarse, blind };
-    let fits = coarse <= MOST_COARSE
-        && (1..=parameters.most_remainder_bits()).contains(&remainder_bits)
-        && bins <= most_bins_for(count).min(info.most_bins(shape))
-        && count <= info.slots();
+    let info = Info { count, bins, remainder_bits, mixed, coarse, blind, ..Info::default() };
+    let fits = coarse <= MOST_WRITTEN_COARSE
+        && (0..=parameters.most_remainder_bits()).contains(&remainder_bits)
+        && (1..=most_bins_for(count).min(info.most_bins(shape))).contains(&bins);
     if !fits {
         return Err(fault(count as u64));
     }
-    let groups = info.groups(shape);
-    let bits = groups * BUCKETS as usize + count * info.stride(shape);
+    let bits = info.buckets(shape) as usize + count * (1 + info.value_bits(shape)) as usize;
     let words = payload.words("entries", bits.div_ceil(64) as u64)?;
     let entries =
         read_entries(shape, info, generation, count, &words, bits).ok_or(fault(bits as u64))?;
-    Ok((Segment::of_info(shape, generation, info, &entries), count))
+    let info = info.with_bins(shape, bins);
+    // In as many bins as it was, so that what is saved again is the same; in more if it cannot be.
+    let made = Segment::of_bins(shape, generation, info, &entries);
+    let made = made.or_else(|| Segment::of_info(shape, generation, info, &entries));
+    let made = made.ok_or(fault(count as u64))?;
+    Ok((made, count))
 }
 
 /// The entries in these bits, if they are what entries can be.
@@ -255,32 +266,29 @@ fn read_entries(
     words: &[u64],
     bits: usize,
 ) -> Option<Vec<Entry>> {
-    let groups = info.groups(shape);
+    let buckets = info.buckets(shape);
     let mut occupied = BitReader::new(words, 0);
-    let mut slots = BitReader::new(words, groups * BUCKETS as usize);
+    let mut slots = BitReader::new(words, buckets as usize);
     let mut entries = Vec::with_capacity(count);
-    for number in 0..groups as u32 {
-        let mut buckets = occupied.take(BUCKETS);
-        while buckets != 0 {
+    for bucket in 0..buckets {
+        let mut last = occupied.take(1) == 0;
+        while !last {
             if entries.len() == count {
                 return None;
             }
-            let bucket = number * BUCKETS + buckets.trailing_zeros();
-            let last = slots.take(1) == 1;
-            let value = slots.take(info.field_bits() + shape.beside_bits());
+            last = slots.take(1) == 1;
+            let value = slots.take(info.value_bits(shape));
             // The one that ends a remainder is after the bits that belong to the bucket.
             let field = value >> shape.beside_bits();
             if info.mixed && field.trailing_zeros() > info.remainder_bits {
                 return None;
             }
-            let entry = fine(shape, info, bucket, value);
+            let entry =
+                fine(shape, info, bucket, field, value & ones(shape.beside_bits() as usize));
             if shape.age(generation, entry.tag) > shape.ages {
                 return None;
             }
             entries.push(entry);
-            if last {
-                buckets &= buckets - 1;
-            }
         }
     }
     let left = BitReader::new(words, bits).take((words.len() * 64 - bits) as u32);

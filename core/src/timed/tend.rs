@@ -7,10 +7,10 @@
 //! touches more than its own segment and the two under the hand, with what is made of them.
 
 use super::clock::{REGION_BITS, region_of};
-use super::deal::coarse_for;
+use super::deal::{MORE_EXILES, bins_after_sweep, is_crowded, is_used_enough, more_bins};
 use super::filter::{TimedWindow, limit};
 use super::segment::{Info, Segment};
-use super::sweep::Swept;
+use super::stash::{MOST_STASH, stash_word, stash_words};
 use crate::bits::{Isa, prefix, sibling};
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
@@ -114,7 +114,7 @@ impl TimedWindow {
         let info = segment.info();
         let needed = self.needed_bits(hash, depth);
         let too_long = info.bins > 0 && info.remainder_bits > needed;
-        if too_long || info.mixed && segment.all_long(&self.shape) {
+        if too_long || info.mixed && segment.all_long(isa, &self.shape) {
             self.remake(isa, hash);
             return true;
         }
@@ -156,29 +156,40 @@ impl TimedWindow {
                 let generation = self.regions[region_of(hash)].generation;
                 let shape = self.shape;
                 let mut segment = Segment { words: self.segments.get_mut(hash).1 };
-                let info = segment.info();
+                let before = segment.info();
                 let late = generation.wrapping_sub(segment.generation());
                 let late = late.min(u64::from(shape.ages) + 1) as u32;
-                let swept = match shape.ages.checked_sub(late) {
+                let left = match shape.ages.checked_sub(late) {
                     Some(oldest) => segment.sweep(isa, &shape, oldest),
-                    None => Swept::Left(Segment::empty(generation, 0)),
+                    None => 0,
                 };
-                let blind = info.blind.saturating_sub(late);
-                match swept {
-                    Swept::Whole => {
-                        segment.set_generation(generation);
-                        segment.set_info(Info { blind, ..info });
-                    }
-                    Swept::Left(mut left) => {
-                        left.set_generation(generation);
-                        let now = left.info();
-                        left.set_info(Info { blind, ..now });
-                        self.segments.replace(hash, left.words);
-                        self.replaced(hash, info.count, now.count);
+                let blind = before.blind.saturating_sub(late);
+                if left == 0 {
+                    self.replace(hash, Segment::empty(generation, blind));
+                } else {
+                    segment.set_generation(generation);
+                    let info = segment.info();
+                    segment.set_info(Info { blind, ..info });
+                    let (exiles, most) = (segment.exiles(), segment.most_exiles());
+                    if !is_used_enough(&shape, info) {
+                        self.deal(isa, hash, bins_after_sweep(&shape, left));
+                    } else if most > exiles + 2 * MORE_EXILES {
+                        self.set_most_exiles(hash, exiles + MORE_EXILES);
                     }
                 }
+                self.replaced(hash, before.count, left);
             },
         );
+    }
+
+    /// Deals the entries of the segment of a hash to so many bins, or more if they need more.
+    #[inline(always)]
+    pub(super) fn deal<I: Isa>(&mut self, isa: I, hash: u64, bins: usize) {
+        let segment = Segment { words: self.segments.get(hash).1 };
+        match segment.with_bins(isa, &self.shape, bins) {
+            Some(made) => self.replace(hash, made),
+            None => self.give_up(hash),
+        }
     }
 
     /// This many entries are where that many were.
@@ -189,29 +200,57 @@ impl TimedWindow {
 
     /// Makes room in the segment of a hash.
     #[inline(never)]
-    pub(super) fn make_room<I: Isa>(&mut self, isa: I, hash: u64) {
+    pub(super) fn make_room(&mut self, hash: u64) {
         self.work += 1;
         let (depth, words) = self.segments.get(hash);
         let segment = Segment { words };
         let (info, generation) = (segment.info(), segment.generation());
-        let needed = self.needed_bits(hash, depth);
         if info.bins == 0 {
+            let needed = self.needed_bits(hash, depth);
             let made = Segment::with_room(&self.shape, needed, generation, info.blind);
-            self.segments.replace(hash, made.words);
-        } else if coarse_for(&self.shape, info.count) < info.coarse {
-            self.remake(isa, hash);
+            self.replace(hash, made);
         } else {
-            let bins = info.bins + 1 + info.bins / 16;
-            if bins <= info.most_bins(&self.shape) {
-                let made = isa.vectorize(
-                    #[inline(always)]
-                    || segment.with_bins(isa, &self.shape, bins),
-                );
-                self.segments.replace(hash, made.words);
-            } else {
+            let most = segment.most_exiles();
+            if !self.set_most_exiles(hash, most + most / 4 + MORE_EXILES) {
                 self.give_up(hash);
             }
         }
+    }
+
+    /// Splits the segment of a hash if it has more entries than it should, or deals them to more bins if they
+    /// are many for those it has. Only their number decides: how many are exiles is chance.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn make_larger<I: Isa>(&mut self, isa: I, hash: u64) {
+        self.split_if_large(isa, hash);
+        let info = Segment { words: self.segments.get(hash).1 }.info();
+        if is_crowded(&self.shape, info) {
+            self.work += 1;
+            isa.vectorize(
+                #[inline(always)]
+                || self.deal(isa, hash, more_bins(info)),
+            );
+            self.relieve(isa, hash);
+        }
+    }
+
+    /// Makes the stash of the segment of a hash as large as so many exiles need, which are not fewer than there
+    /// are; `false` if that is too large.
+    #[inline(always)]
+    fn set_most_exiles(&mut self, hash: u64, most: usize) -> bool {
+        let shape = self.shape;
+        let segment = Segment { words: self.segments.get(hash).1 };
+        let (info, stash) = (segment.info(), stash_words(&shape, segment.info(), most));
+        if stash > MOST_STASH {
+            return false;
+        }
+        let exiles = segment.exiles() as u64;
+        self.segments.resize(hash, info.words(&shape, stash));
+        let mut segment = Segment { words: self.segments.get_mut(hash).1 };
+        let most_entries = segment.most_entries();
+        segment.words[3] = stash_word(&shape, info, stash) | exiles;
+        segment.set_most_entries(most_entries);
+        true
     }
 
     /// Forgets all entries of the segment of a hash, which reports everything until they would have been
@@ -221,7 +260,7 @@ impl TimedWindow {
         self.lost += entries.len() as u64;
         let generation = self.regions[region_of(hash)].generation;
         let blind = Segment::empty(generation, self.shape.ages + 1);
-        self.segments.replace(hash, blind.words);
+        self.replace(hash, blind);
         self.replaced(hash, entries.len(), 0);
     }
 

@@ -64,7 +64,7 @@ impl Weights {
                 sum += u128::from(self.sums[region << self.tag_bits | tag as usize]);
             }
         }
-        sum as f64 / f64::from(shape.buckets()) / f64::from(WHOLE_BITS).exp2()
+        sum as f64 / f64::from(shape.buckets) / f64::from(WHOLE_BITS).exp2()
     }
 }
 

@@ -18,7 +18,7 @@ const MOST_STEPS: u64 = keeper::MOST_STEPS as u64;
 
 /// Steps that it takes unless told: each may move a few thousand bytes, and a millisecond is not to be
 /// exceeded.
-const USUAL_STEPS: u64 = 32;
+const USUAL_STEPS: u64 = 8;
 
 const REST: &[Arg] = &[MOMENT, Arg::new(c"steps", Kind::Integer).maybe()];
 

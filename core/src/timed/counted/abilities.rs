@@ -50,7 +50,7 @@ impl Membership for WindowCounts {
 
     #[inline]
     fn prefetch_hash(&self, hash: u64) {
-        self.inner.prefetch(hash);
+        self.inner.prefetch_head(hash);
     }
 }
 

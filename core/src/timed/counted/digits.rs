@@ -92,6 +92,21 @@ pub(super) fn add_up(numbers: &mut Vec<Counted>) {
     numbers.truncate(kept);
 }
 
+/// Brings the digits of every number together: they are in the order in which they came, and so are numbers of
+/// one key then.
+pub(in super::super) fn gather(entries: &mut [Entry]) {
+    for of_key in entries.chunk_by_mut(|one, other| one.key() == other.key()) {
+        let mut done = 0;
+        while done < of_key.len() {
+            let tag = of_key[done].tag;
+            let digits = of_key[done..].iter().filter(|entry| entry.tag == tag).count();
+            // Those of this tag first, in the order they are in.
+            of_key[done..].sort_by_key(|entry| entry.tag != tag);
+            done += digits;
+        }
+    }
+}
+
 /// The entries that are the digits of these numbers.
 pub(super) fn entries_of(numbers: &[Counted]) -> Vec<Entry> {
     let mut entries = Vec::with_capacity(numbers.len() + numbers.len() / 8);

@@ -215,7 +215,6 @@ impl TimedWindow {
         let info = segment.info();
         let region = &mut self.regions[number];
         let needed = self.shape.needed_bits(region.population.bits(), self.short, depth);
-        // One without bins has no bits either, and some are needed.
         if segment.generation() != region.generation || info.remainder_bits < needed {
             return false;
         }
@@ -227,8 +226,8 @@ impl TimedWindow {
             region.population.add();
         }
         self.items += slots as u64;
-        if slots > 0 {
-            self.split_if_large(isa, hash);
+        if info.count + slots > segment.most_entries() {
+            self.make_larger(isa, hash);
         }
         true
     }
@@ -243,14 +242,13 @@ impl TimedWindow {
         if segment.generation() != self.regions[region_of(hash)].generation {
             self.sweep(isa, hash);
         } else if info.bins == 0 {
-            self.make_room(isa, hash);
+            self.make_room(hash);
         } else if info.remainder_bits < self.needed_bits(hash, depth) {
             if !self.shorten_instead() {
                 self.remake(isa, hash);
             }
         } else {
-            self.make_room(isa, hash);
-            self.relieve(isa, hash);
+            self.make_room(hash);
         }
     }
 
@@ -270,7 +268,7 @@ impl TimedWindow {
         let ages = u64::from(self.shape.ages);
         if late <= ages {
             segment.numbers(isa, &self.shape, hash, depth, |number| {
-                let tag = number.tag(&self.shape);
+                let tag = number.tag;
                 let age = u64::from(self.shape.age(segment.generation(), tag)) + late;
                 if age <= ages {
                     each(age as u32, number);
@@ -303,8 +301,8 @@ impl TimedWindow {
         let info = segment.info();
         let mut best: Option<(u32, u32, Number)> = None;
         segment.numbers(isa, &shape, hash, depth, |number| {
-            let missing = number.missing_bits(&shape, info);
-            let youth = shape.ages - shape.age(generation, number.tag(&shape));
+            let missing = info.missing_bits(number.field);
+            let youth = shape.ages - shape.age(generation, number.tag);
             if best.is_none_or(|(least, before, _)| (missing, youth) < (least, before)) {
                 best = Some((missing, youth, number));
             }
@@ -313,7 +311,7 @@ impl TimedWindow {
         let taken = number.count.min(most);
         let freed = segment.lower(isa, &shape, hash, depth, number, number.count - taken);
         let known = info.remainder_bits - missing + depth;
-        (0..freed).for_each(|_| self.weights.take(region, number.tag(&shape), known));
+        (0..freed).for_each(|_| self.weights.take(region, number.tag, known));
         if freed > 0 {
             self.replaced(hash, freed, 0);
             self.fit(isa, hash);

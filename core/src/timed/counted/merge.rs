@@ -49,7 +49,7 @@ impl TimedWindow {
             let mut entries = segment.entries(&self.shape);
             for length in found..depth {
                 let side = (hash << length >> (u64::BITS - 1)) as usize;
-                let [lower, upper] = halves(&entries, self.shape.buckets());
+                let [lower, upper] = halves(&entries, self.shape.buckets);
                 entries = if side == 0 { lower } else { upper };
             }
             return (entries, segment.info().blind);
@@ -57,7 +57,7 @@ impl TimedWindow {
         let first = hash & !(u64::MAX >> depth);
         let (lower, one) = self.entries_at(first, depth + 1);
         let (upper, two) = self.entries_at(first | 1 << (u64::BITS - 1 - depth), depth + 1);
-        (united(&lower, &upper, self.shape.buckets()), one.max(two))
+        (united(&lower, &upper, self.shape.buckets), one.max(two))
     }
 
     fn merge_segment(&mut self, hash: u64, theirs: &[Entry], blind: u32) {
@@ -72,7 +72,7 @@ impl TimedWindow {
         match self.made_of(hash, depth, entries, blind) {
             Some((made, entries)) => {
                 self.weigh(hash, depth, &entries);
-                self.segments.replace(hash, made.words);
+                self.replace(hash, made);
                 self.replaced(hash, ours.len(), entries.len());
             }
             None => {

@@ -28,5 +28,5 @@ mod slots;
 pub use filter::WindowCounts;
 pub use parameters::{Unit, WindowCountsParameters};
 
-pub(super) use digits::{are_counts, cut_counts};
+pub(super) use digits::{are_counts, cut_counts, gather};
 pub(super) use filter::set_tags;

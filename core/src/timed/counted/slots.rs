@@ -1,40 +1,63 @@
 //! Numbers in a segment: finding, raising and lowering them.
 //!
-//! The digits of a number are neighbours: slots with one field and one tag, the lowest digit first. There is
-//! never a second number of the same field and tag, so what is equal and adjacent is one number; what sweeps,
-//! splits and moves slots need not know of it.
+//! The digits of a number are the entries with one field and one tag, the lowest digit behind all others: a
+//! new entry is the first of its bucket, so a number gets its next digit as any key gets an entry. What sweeps,
+//! splits and moves entries need not know of it.
 
-use core::ops::{Deref, DerefMut, Range};
+use alloc::vec::Vec;
+use core::ops::{Deref, DerefMut};
 
 use super::super::entry::Place;
-use super::super::segment::{Info, Layout, SLOTS, Segment, Shape};
+use super::super::find::Found;
+use super::super::segment::{Info, SLOTS, Segment, Shape};
 use super::digits::{MOST_COUNT, digits, slots_of, worth};
 use crate::bits::Isa;
 
 /// A number found in a segment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Number {
-    /// Its first slot, and how many there are.
-    pub(super) first: usize,
+    pub(super) field: u64,
+    pub(super) tag: u32,
+    /// How many slots it has.
     pub(super) slots: usize,
     pub(super) count: u64,
-    /// The value in its slots without the digit.
-    value: u64,
 }
 
-impl Number {
-    pub(super) fn tag(&self, shape: &Shape) -> u32 {
-        shape.tag(self.value)
-    }
+/// Numbers that a key mostly has at most: one for every generation.
+const FEW: usize = 8;
 
-    /// Unknown bits at the end of its remainder: none if it is as long as can be.
-    pub(super) fn missing_bits(&self, shape: &Shape, info: Info) -> u32 {
-        if info.mixed { (self.value >> shape.beside_bits()).trailing_zeros() } else { 0 }
+/// The numbers of a key, in the order in which they came.
+#[derive(Debug, Default)]
+struct Numbers {
+    few: [Number; FEW],
+    count: usize,
+    more: Vec<Number>,
+}
+
+impl Numbers {
+    /// One more digit, the next higher one of its number.
+    #[inline(always)]
+    fn add(&mut self, field: u64, tag: u32, digit: u32) {
+        let few = &mut self.few[..self.count];
+        let known = few.iter_mut().chain(&mut self.more).rev();
+        let mut known = known.filter(|number| (number.field, number.tag) == (field, tag));
+        if let Some(number) = known.next() {
+            number.count += worth(digit, number.slots);
+            number.slots += 1;
+            return;
+        }
+        let number = Number { field, tag, slots: 1, count: worth(digit, 0) };
+        if self.count < FEW {
+            self.few[self.count] = number;
+            self.count += 1;
+        } else {
+            self.more.push(number);
+        }
     }
 }
 
 impl<W: Deref<Target = [u64]>> Segment<W> {
-    /// Tells of every number that matches a hash, in order of its slots.
+    /// Tells of every number that matches a hash, in the order in which they came.
     #[inline(always)]
     pub(super) fn numbers<I: Isa>(
         &self,
@@ -48,59 +71,60 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         if info.bins == 0 {
             return;
         }
-        let place = Place::of(hash, depth, info.groups(shape));
-        if !self.group(place.group).has(place.bucket) {
-            return;
-        }
-        let layout = info.layout(shape);
-        let run = self.run(isa, shape, layout, place);
-        let field = info.field(place.remainder);
-        let mut open: Option<Number> = None;
-        self.matching(isa, layout, info.mixed, run, field, |slot, found| {
-            let digit = shape.payload(found);
-            let value = found ^ shape.value(0, digit, 0);
-            match &mut open {
-                Some(number) if number.value == value && number.first + number.slots == slot => {
-                    number.count += worth(digit, number.slots);
-                    number.slots += 1;
-                }
-                _ => {
-                    let next = Number { first: slot, slots: 1, count: worth(digit, 0), value };
-                    if let Some(number) = open.replace(next) {
-                        each(number);
-                    }
-                }
-            }
+        let place = self.place(shape, info, hash, depth);
+        let mut numbers = Numbers::default();
+        self.digits_backwards(isa, shape, info, place, |found| {
+            numbers.add(found.field, shape.tag(found.beside), shape.payload_beside(found.beside));
         });
-        if let Some(number) = open {
-            each(number);
-        }
+        numbers.few[..numbers.count].iter().chain(&numbers.more).for_each(|&number| each(number));
     }
 
-    /// The number with exactly this field and tag among slots that all have the field.
-    fn number_in(
+    /// Tells of every entry that matches a place, whoever came first first.
+    #[inline(always)]
+    fn digits_backwards<I: Isa>(
         &self,
+        isa: I,
         shape: &Shape,
-        layout: Layout,
-        equal: Range<usize>,
-        tag: u32,
-    ) -> Option<Number> {
-        let mut tagged = equal.skip_while(|&slot| self.tag_at(layout, slot) != tag);
-        let first = tagged.next()?;
-        let value_at = |slot| self.value_at(layout, slot);
-        let (digit, value) = (shape.payload(value_at(first)), value_at(first));
-        let value = value ^ shape.value(0, digit, 0);
-        let mut number = Number { first, slots: 1, count: worth(digit, 0), value };
-        for slot in tagged.take_while(|&slot| self.tag_at(layout, slot) == tag) {
-            number.count += worth(shape.payload(value_at(slot)), number.slots);
-            number.slots += 1;
-        }
-        Some(number)
+        info: Info,
+        place: Place,
+        mut tell: impl FnMut(Found),
+    ) {
+        let mut few = [const { None }; FEW];
+        let (mut count, mut more) = (0, Vec::new());
+        self.matching(isa, shape, info, place, |found| {
+            if count < FEW {
+                few[count] = Some(found);
+                count += 1;
+            } else {
+                more.push(found);
+            }
+        });
+        more.into_iter().rev().for_each(&mut tell);
+        few.into_iter().rev().flatten().for_each(tell);
+    }
+
+    /// The entries that are the digits of a number of exactly this field and tag, the lowest first.
+    fn digits_of<I: Isa>(
+        &self,
+        isa: I,
+        shape: &Shape,
+        info: Info,
+        place: Place,
+        (field, tag): (u64, u32),
+    ) -> Vec<Found> {
+        let mut digits = Vec::new();
+        self.matching(isa, shape, info, place, |found| {
+            if (found.field, shape.tag(found.beside)) == (field, tag) {
+                digits.push(found);
+            }
+        });
+        digits.reverse();
+        digits
     }
 }
 
 impl<W: DerefMut<Target = [u64]>> Segment<W> {
-    /// Counts so many sightings of a hash with this tag. The segment is swept and has bins. How many
+    /// Counts so many sightings of a hash with this tag. The segment is swept. How many
     /// slots that took; `None` if there are not as many, and nothing changed.
     #[inline(always)]
     pub(super) fn add<I: Isa>(
@@ -113,40 +137,77 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         times: u64,
     ) -> Option<usize> {
         let info = self.info();
-        let place = Place::of(hash, depth, info.groups(shape));
+        if info.is_plain() && times == 1 {
+            let beside = shape.beside(0, tag);
+            if let Some(stored) = self.put_at_once(isa, shape, info, hash, depth, beside) {
+                return stored.then_some(1);
+            }
+        }
+        self.add_after_all(isa, shape, hash, depth, tag, times)
+    }
+
+    /// The rest of it; it finds out anew what is in registers elsewhere.
+    #[inline(never)]
+    fn add_after_all<I: Isa>(
+        &mut self,
+        isa: I,
+        shape: &Shape,
+        hash: u64,
+        depth: u32,
+        tag: u32,
+        times: u64,
+    ) -> Option<usize> {
+        isa.vectorize(
+            #[inline(always)]
+            || {
+                let info = self.info();
+                if info.bins == 0 {
+                    return None;
+                }
+                let place = self.place(shape, info, hash, depth);
+                let field = info.field(place.remainder);
+                let mut before = Number::default();
+                self.digits_backwards(isa, shape, info, place, |found| {
+                    if (found.field, shape.tag(found.beside)) == (field, tag) {
+                        before.count += worth(shape.payload_beside(found.beside), before.slots);
+                        before.slots += 1;
+                    }
+                });
+                let count = before.count.saturating_add(times).min(MOST_COUNT);
+                let more = slots_of(count) - before.slots;
+                if more > self.surely_free(shape, info, place) {
+                    return None;
+                }
+                let mut written = digits(count);
+                if before.slots > 0 {
+                    // Those that are there are as they were from the first that is not carried into.
+                    for found in self.digits_of(isa, shape, info, place, (field, tag)) {
+                        let beside = shape.beside(written.next().unwrap_or(0), tag);
+                        if beside != found.beside {
+                            self.set_beside(isa, shape, info, place, found, beside);
+                        }
+                    }
+                }
+                for digit in written {
+                    let beside = shape.beside(digit, tag);
+                    let fits = self.put_first(isa, shape, info, place, field, beside);
+                    assert!(fits, "there is room");
+                }
+                Some(more)
+            },
+        )
+    }
+
+    /// Entries for which there is room at a place, wherever in its bucket they go.
+    #[inline(always)]
+    fn surely_free(&self, shape: &Shape, info: Info, place: Place) -> usize {
         let layout = info.layout(shape);
-        let run = self.run(isa, shape, layout, place);
-        let field = info.field(place.remainder);
-        let compared = self.compare(isa, shape, layout, info.mixed, run, field);
-        let mut at = run.first + compared.less;
-        let mut number = None;
-        if let Some(equal) = compared.equal {
-            let has_field =
-                |slot: usize| self.value_at(layout, slot) >> shape.beside_bits() == field;
-            let first = (run.first..equal).rev().take_while(|&slot| has_field(slot)).count();
-            let after = (equal..run.end).take_while(|&slot| has_field(slot)).count();
-            number = self.number_in(shape, layout, equal - first..equal + after, tag);
-            at = number.map_or(equal + after, |number| number.first + number.slots);
-        }
-        let (before, had) = number.map_or((0, 0), |number| (number.count, number.slots));
-        let count = before.saturating_add(times).min(MOST_COUNT);
-        let more = slots_of(count) - had;
-        if info.slots() - info.count < more {
-            return None;
-        }
-        let mut digits = digits(count);
-        for slot in at - had..at {
-            self.set_digit(layout, slot, digits.next().unwrap_or(0));
-        }
-        let from_start = at - run.first;
-        for (new, digit) in digits.enumerate() {
-            // Slots before or after it moved by one, by the half that they are in.
-            let run = self.run(isa, shape, layout, place);
-            let slot = run.first + from_start + new;
-            let value = shape.value(field, digit, tag);
-            self.put(isa, shape, self.info(), layout, place, run, slot, value);
-        }
-        Some(more)
+        let bin = self.bin(&layout, place.bin);
+        let in_bin = match bin.view(place.bucket).overflows() {
+            true => 0,
+            false => SLOTS - bin.head().count() as usize,
+        };
+        in_bin.max(self.most_exiles() - self.exiles())
     }
 
     /// Gives a number of this hash a smaller count, or none; how many slots became free.
@@ -160,25 +221,19 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         count: u64,
     ) -> usize {
         let info = self.info();
-        let (place, layout) = (Place::of(hash, depth, info.groups(shape)), info.layout(shape));
-        let left = slots_of(count);
-        for (slot, digit) in (number.first..).zip(digits(count)) {
-            self.set_digit(layout, slot, digit);
+        let place = self.place(shape, info, hash, depth);
+        let key = (number.field, number.tag);
+        let found = self.digits_of(isa, shape, info, place, key);
+        for (&found, digit) in found.iter().zip(digits(count)) {
+            self.set_beside(isa, shape, info, place, found, shape.beside(digit, number.tag));
         }
-        let from_start = number.first - self.run(isa, shape, layout, place).first;
+        let left = slots_of(count);
         for slot in (left..number.slots).rev() {
-            let run = self.run(isa, shape, layout, place);
-            self.take_out(isa, shape, self.info(), place, run, run.first + from_start + slot);
+            // Others move when one goes.
+            let found = self.digits_of(isa, shape, info, place, key);
+            self.take_out(isa, shape, place, found[slot].spot);
         }
         number.slots - left
-    }
-
-    /// Replaces the digit in a slot.
-    #[inline(always)]
-    fn set_digit(&mut self, layout: Layout, slot: usize, digit: u32) {
-        let (planes, beside) = (layout.planes(), layout.beside_bits);
-        let word = &mut self.planes_mut(layout)[slot / SLOTS * planes + planes - beside];
-        *word = *word & !(1 << (slot % SLOTS)) | u64::from(digit) << (slot % SLOTS);
     }
 }
 
@@ -187,10 +242,23 @@ mod tests {
     use alloc::collections::BTreeMap;
 
     use super::super::super::clock::Ticks;
+    use super::super::super::deal::is_crowded;
+    use super::super::super::segment::HEAD;
+    use super::super::super::stash::stash_words;
     use super::super::digits::{are_counts, counted};
     use super::*;
     use crate::bits::Scalar;
     use crate::hash::remix;
+
+    fn with_larger_stash(segment: &Segment, shape: &Shape) -> Segment {
+        let (info, exiles) = (segment.info(), segment.exiles());
+        let stash = stash_words(shape, info, exiles + 64);
+        let mut made = Segment::zeros(shape, segment.generation(), info, stash);
+        let used = made.words.len().min(segment.words.len());
+        made.words[HEAD..used].copy_from_slice(&segment.words[HEAD..used]);
+        made.set_exiles(exiles);
+        made
+    }
 
     /// Few hashes of few buckets, added and lowered at random until the segment is full many times over: its
     /// entries are always the digits of the counts, whatever moved.
@@ -207,7 +275,10 @@ mod tests {
                 let (tag, times) = ((draw(2) % 5) as u32, 1 << (draw(3) % 12));
                 while segment.add(Scalar, &shape, hash, 3, tag, times).is_none() {
                     let bins = segment.info().bins + 1;
-                    segment = segment.with_bins(Scalar, &shape, bins);
+                    segment = match is_crowded(&shape, segment.info()) {
+                        true => segment.with_bins(Scalar, &shape, bins).unwrap(),
+                        false => with_larger_stash(&segment, &shape),
+                    };
                 }
                 *truth.entry((hash, tag)).or_default() += times;
                 let entries = segment.entries(&shape);
@@ -219,7 +290,8 @@ mod tests {
                 sums.sort_unstable();
                 expected.sort_unstable();
                 assert_eq!(sums, expected, "{round} {step}");
-                let again = segment.with_bins(Scalar, &shape, segment.info().bins);
+                segment.check(&shape).unwrap();
+                let again = segment.with_bins(Scalar, &shape, segment.info().bins).unwrap();
                 assert_eq!(again.entries(&shape), entries, "{round} {step}: dealt anew");
             }
         }

@@ -1,0 +1,280 @@
+//! The same entries in other bins, moved by words.
+//!
+//! Entries are in the order of their buckets whatever the bins are, so each new bin is made of a few stretches
+//! of old ones: from the slot where its first bucket begins to the one where the next bin's does. A stretch is
+//! copied as a piece of a row and a shifted piece of every plane.
+//!
+//! ```text
+//! buckets    0 ........ 53 54 ....... 106 107 ....... 159        old bins
+//! new bins   0 ...... 49 50 ....... 99 100 ...... 149 150 ...
+//!            └ of bin 0 ┘ └ of 0 and 1 ┘ └ of 1 and 2  ┘
+//! ```
+
+use alloc::vec::Vec;
+use core::ops::{Deref, Range};
+
+use super::deal::{MORE_EXILES, exiles_for, more_bins, needs_bins};
+use super::entry::ones;
+use super::segment::{SLOTS, Segment, Shape, Steps};
+use super::stash::{MOST_STASH, Stashed, stash_words};
+use crate::bits::{Isa, Row};
+use crate::dictionary::bins::{LEAST_BUCKETS, Layout, NOBODY, values};
+use crate::dictionary::head::Head;
+
+/// Planes that bins have at most.
+const MOST_PLANES: usize = 64;
+
+/// Where in a segment the entries of a bucket begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Cut {
+    bin: usize,
+    /// The first slot of the bucket or a later one of the bin.
+    slot: usize,
+    /// The first exile of it or a later one.
+    exile: usize,
+    /// Entries before it.
+    before: usize,
+}
+
+impl<W: Deref<Target = [u64]>> Segment<W> {
+    /// The same entries in so many bins, or more if they do not fit; `None` if no segment has so many.
+    #[inline(always)]
+    pub(super) fn with_bins<I: Isa>(&self, isa: I, shape: &Shape, bins: usize) -> Option<Segment> {
+        let before = self.info();
+        let mut info = before.with_bins(shape, bins);
+        let exiles = self.exiles_in_order(shape, before);
+        loop {
+            if info.bins > info.most_bins(shape) {
+                return None;
+            }
+            if info.coarse != before.coarse {
+                return Segment::of_info(shape, self.generation(), info, &self.entries(shape));
+            }
+            let steps = Steps::new(info.buckets(shape), info.bins);
+            let cuts = self.cuts(isa, shape, &exiles, steps, info.bins);
+            let surplus = |pair: &[Cut]| (pair[1].before - pair[0].before).saturating_sub(SLOTS);
+            let left = cuts.windows(2).map(surplus).sum();
+            if needs_bins(shape, info, left) {
+                info = info.with_bins(shape, more_bins(info));
+                continue;
+            }
+            let stash = stash_words(shape, info, exiles_for(info.bins).max(left + MORE_EXILES));
+            if stash > MOST_STASH {
+                return None;
+            }
+            let made = Segment::zeros(shape, self.generation(), info, stash);
+            return Some(self.dealt(isa, shape, &exiles, &cuts, made));
+        }
+    }
+
+    /// Where the bins of other steps begin, and where the last ends.
+    #[inline(always)]
+    fn cuts<I: Isa>(
+        &self,
+        isa: I,
+        shape: &Shape,
+        exiles: &[(usize, Stashed)],
+        steps: Steps,
+        bins: usize,
+    ) -> Vec<Cut> {
+        let info = self.info();
+        let (layout, own) = (info.layout(shape), self.steps());
+        let (mut passed, mut in_passed) = (0, 0);
+        let mut cuts = Vec::with_capacity(bins + 1);
+        for number in 0..=bins {
+            let first = steps.first(number);
+            let exile = exiles.partition_point(|(_, exile)| exile.number < first);
+            let bin = if number < bins { own.bin(first) } else { info.bins };
+            while passed < bin {
+                in_passed += self.bin(&layout, passed).head().count() as usize;
+                passed += 1;
+            }
+            let slot = match bin < info.bins {
+                true => self.bin(&layout, bin).head().first_slot(isa, first - own.first(bin)),
+                false => 0,
+            };
+            cuts.push(Cut { bin, slot, exile, before: in_passed + slot + exile });
+        }
+        cuts
+    }
+
+    /// Fills a segment of zeros whose bins begin at these cuts.
+    #[inline(always)]
+    fn dealt<I: Isa>(
+        &self,
+        isa: I,
+        shape: &Shape,
+        exiles: &[(usize, Stashed)],
+        cuts: &[Cut],
+        made: Segment,
+    ) -> Segment {
+        let (info, made_info) = (self.info(), made.info());
+        let (layout, made_layout) = (info.layout(shape), made_info.layout(shape));
+        let (own, steps) = (self.steps(), made.steps());
+        let planes = layout.planes_of_bin();
+        let (bin, exiled) = (Open::new(0, 0), Vec::new());
+        let mut dealing = Dealing { made, bin, exiled };
+        for (number, pair) in cuts.windows(2).enumerate() {
+            let (from, to) = (pair[0], pair[1]);
+            dealing.bin = Open::new(number, steps.first(number));
+            let mut exile = from.exile;
+            for source in from.bin..=to.bin.min(info.bins - 1) {
+                let bin = self.bin(&layout, source);
+                let head = bin.head();
+                let first = if source == from.bin { from.slot } else { 0 };
+                let end = if source == to.bin { to.slot } else { head.count() as usize };
+                let stretch = Stretch {
+                    head,
+                    row: bin.row(),
+                    planes: bin.planes(),
+                    bucket: own.first(source),
+                    slots: first..end,
+                };
+                dealing.take(isa, planes, &stretch);
+                while exile < to.exile {
+                    let found = exiles[exile].1;
+                    if own.bin(found.number) != source {
+                        break;
+                    }
+                    dealing.take_one(planes, found);
+                    exile += 1;
+                }
+            }
+            dealing.close(&made_layout, planes);
+        }
+        let Dealing { mut made, exiled, .. } = dealing;
+        made.set_stash(shape, made_info, exiled.into_iter());
+        made
+    }
+}
+
+/// Neighbours in an old bin.
+struct Stretch<'a> {
+    head: Head,
+    row: &'a Row,
+    planes: &'a [[u8; 8]],
+    /// The first bucket of the bin.
+    bucket: u32,
+    slots: Range<usize>,
+}
+
+/// A new bin that is being filled.
+struct Open {
+    number: usize,
+    first: u32,
+    /// Bit by bucket, without the gap that words have.
+    occupied: u128,
+    ends: u64,
+    threshold: u32,
+    count: usize,
+    row: Row,
+    planes: [u64; MOST_PLANES],
+}
+
+impl Open {
+    #[inline(always)]
+    fn new(number: usize, first: u32) -> Self {
+        let (occupied, ends, threshold, count) = (0, 0, NOBODY, 0);
+        let (row, planes) = ([0; SLOTS], [0; MOST_PLANES]);
+        Self { number, first, occupied, ends, threshold, count, row, planes }
+    }
+}
+
+/// A segment that is being made.
+struct Dealing {
+    made: Segment,
+    bin: Open,
+    /// What does not fit, in order.
+    exiled: Vec<Stashed>,
+}
+
+impl Dealing {
+    /// Moves a stretch into the open bin.
+    #[inline(always)]
+    fn take<I: Isa>(&mut self, isa: I, planes: usize, stretch: &Stretch<'_>) {
+        let Range { start, end } = stretch.slots;
+        if start == end {
+            return;
+        }
+        let open = &mut self.bin;
+        if open.count + end - start > SLOTS || open.threshold != NOBODY {
+            return self.take_each(planes, stretch);
+        }
+        let count = open.count;
+        open.row[count..count + end - start].copy_from_slice(&stretch.row[start..end]);
+        let used = ones(end - start);
+        for (plane, source) in open.planes[..planes].iter_mut().zip(stretch.planes) {
+            *plane |= (u64::from_le_bytes(*source) >> start & used) << count;
+        }
+        let ends = stretch.head.ends;
+        open.ends |= (ends >> start & used) << count;
+        open.count += end - start;
+        // As many buckets from the one of the first slot on as end in the stretch.
+        let rank = (ends & ones(start)).count_ones();
+        let buckets = (ends >> start & used).count_ones();
+        let [low, high] = stretch.head.occupied;
+        let low = isa.deposit(isa.low_bits(u64::MAX, buckets), isa.drop_ones(low, rank));
+        let in_low = low.count_ones();
+        let before = rank.saturating_sub(stretch.head.occupied[0].count_ones());
+        let high = isa.drop_ones(high, before);
+        let high = isa.deposit(isa.low_bits(u64::MAX, buckets - in_low), high);
+        let occupied = u128::from(low) | u128::from(high) << LEAST_BUCKETS;
+        // Bits of buckets before the first are not set.
+        open.occupied |= match stretch.bucket.checked_sub(open.first) {
+            Some(later) => occupied << later,
+            None => occupied >> (open.first - stretch.bucket),
+        };
+    }
+
+    /// The same one by one, where not all fit.
+    #[inline(always)]
+    fn take_each(&mut self, planes: usize, stretch: &Stretch<'_>) {
+        let values = values(stretch.row, stretch.planes);
+        let [low, high] = stretch.head.occupied;
+        let mut buckets = u128::from(low) | u128::from(high) << LEAST_BUCKETS;
+        for (slot, value) in values.iter().enumerate().take(stretch.slots.end) {
+            let bucket = stretch.bucket + buckets.trailing_zeros();
+            if slot >= stretch.slots.start {
+                self.take_one(planes, Stashed { number: bucket, value: *value });
+            }
+            if stretch.head.ends >> slot & 1 != 0 {
+                buckets &= buckets - 1;
+            }
+        }
+    }
+
+    /// Puts an entry into the open bin, or into the stash behind those that are there.
+    #[inline(always)]
+    fn take_one(&mut self, planes: usize, entry: Stashed) {
+        let open = &mut self.bin;
+        let local = entry.number - open.first;
+        if open.count == SLOTS || open.threshold != NOBODY {
+            open.threshold = open.threshold.min(local);
+            self.exiled.push(entry);
+            return;
+        }
+        let value = entry.value;
+        open.row[open.count] = value as u8;
+        for (plane, bit) in open.planes[..planes].iter_mut().zip(u8::BITS..) {
+            *plane |= (value >> bit & 1) << open.count;
+        }
+        if open.occupied >> local & 1 != 0 {
+            open.ends ^= 1 << (open.count - 1);
+        }
+        open.occupied |= 1 << local;
+        open.ends |= 1 << open.count;
+        open.count += 1;
+    }
+
+    /// Writes the open bin.
+    #[inline(always)]
+    fn close(&mut self, layout: &Layout, planes: usize) {
+        let open = &self.bin;
+        let low = open.occupied as u64 & ones(LEAST_BUCKETS as usize);
+        let high = (open.occupied >> LEAST_BUCKETS) as u64;
+        let head = Head { occupied: [low, high], threshold: open.threshold, ends: open.ends };
+        let mut bin = self.made.bin_mut(layout, open.number);
+        bin.set_slots(&open.row, &open.planes[..planes]);
+        bin.set_head(head);
+    }
+}
