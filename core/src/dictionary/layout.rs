@@ -23,7 +23,7 @@ pub(super) const WORDS: usize = SLOTS as usize;
 pub(crate) const FRONT: usize = WORDS + 24;
 
 /// Where the parts of a bin lie.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     /// The bits of the third word that belong to `occupied`.
     pub(super) high: u64,
@@ -67,6 +67,28 @@ impl Layout {
     pub(crate) const fn of_bits(high_bytes: u32, remainder_bits: u32, tag_bits: u32) -> Self {
         let (bins, buckets, sheds) = (1, LEAST_BUCKETS + 8 * high_bytes, 1);
         Self::new(&Shape { bins, buckets, remainder_bits, tag_bits, sheds })
+    }
+
+    /// The same where remainders fill a byte and somebody remembers how many bytes a bin takes: hardly anything
+    /// is left to compute.
+    #[inline(always)]
+    pub(crate) const fn of_long(
+        high_bytes: u32,
+        remainder_bits: u32,
+        tag_bits: u32,
+        stride: u32,
+    ) -> Self {
+        let mut near_masks = [u8::MAX; NEAR];
+        near_masks[NEAR - 1] = 0;
+        Self {
+            high: (u128::MAX >> (64 - 8 * high_bytes) >> 64) as u64,
+            high_bytes: high_bytes as u8,
+            plane_count: (remainder_bits + tag_bits - ROW_BITS as u32) as u8,
+            stride: stride as u16,
+            row_mask: u8::MAX,
+            near_masks,
+            remainder_bits: remainder_bits as usize,
+        }
     }
 
     /// Bytes from one bin to the next.

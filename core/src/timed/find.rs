@@ -36,9 +36,6 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         hash: u64,
         depth: u32,
     ) -> Option<u32> {
-        if info.bins == 0 {
-            return None;
-        }
         if info.is_plain() {
             let layout = info.plain_layout(shape);
             let place = self.place(shape, info, hash, depth);
@@ -63,6 +60,9 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
             #[inline(always)]
             || {
                 let (info, mut youngest) = (self.info(), None);
+                if info.bins == 0 {
+                    return None;
+                }
                 let place = self.place(shape, info, hash, depth);
                 self.matching(isa, shape, info, place, |found| {
                     let age = shape.age(self.generation(), shape.tag(found.beside));

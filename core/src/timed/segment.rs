@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! generation   1 word    of its last sweep: tags count from it
-//! info         1 word    entries 14 │ bins 8 │ remainder 6 │ mixed 1 │ coarse 3 │ high 4 │ blind 9
+//! info         1 word    entries 14 │ bins 8 │ remainder 6 │ mixed 1 │ coarse 3 │ high 4 │ blind 9 │ stride 10 │ plain 1
 //! steps        1 word    buckets of a bin 32 │ bins of a bucket 32, both as fractions
 //! exiles       1 word    entries in the stash 16 │ its words 16 │ how many it can hold 16 │ most entries 16
 //! bin 0        row, ends, occupied, threshold, planes: a bin of the dictionary that `sliding` has
@@ -59,6 +59,11 @@ pub(super) struct Info {
     pub(super) high: u32,
     /// Generations from that of the segment on, in which everything is reported.
     pub(super) blind: u32,
+    /// Bytes of a bin, and whether all fields have one length and fill a byte, as they do wherever nothing
+    /// grows. Both follow from the rest and are remembered because every operation asks for them; only those
+    /// of a segment are right.
+    pub(super) stride: u32,
+    pub(super) plain: bool,
 }
 
 impl Info {
@@ -76,6 +81,8 @@ impl Info {
             coarse: field(29, 3),
             high: field(32, 4),
             blind: field(36, 9),
+            stride: field(45, 10),
+            plain: field(55, 1) != 0,
         }
     }
 
@@ -88,6 +95,8 @@ impl Info {
             | u64::from(self.coarse) << 29
             | u64::from(self.high) << 32
             | u64::from(self.blind) << 36
+            | u64::from(self.stride) << 45
+            | u64::from(self.plain) << 55
     }
 
     #[inline(always)]
@@ -106,10 +115,16 @@ impl Info {
         shape.buckets >> self.coarse
     }
 
-    /// Whether all fields have one length and fill a byte: so it is wherever nothing grows.
+    /// Whether all fields have one length and fill a byte, and there are bins.
     #[inline(always)]
     pub(super) fn is_plain(self) -> bool {
-        !self.mixed && self.remainder_bits + self.coarse >= u8::BITS
+        self.plain
+    }
+
+    /// These numbers as a segment remembers them.
+    fn of_segment(self, shape: &Shape) -> Self {
+        let plain = !self.mixed && self.bins > 0 && self.field_bits() >= u8::BITS;
+        Self { stride: self.layout(shape).stride() as u32, plain, ..self }
     }
 
     /// How bins are laid out.
@@ -118,12 +133,11 @@ impl Info {
         Layout::of_bits(self.high, self.field_bits(), shape.beside_bits())
     }
 
-    /// The same of a plain segment, of which the compiler knows more then.
+    /// The same of a plain segment.
     #[inline(always)]
     pub(super) fn plain_layout(self, shape: &Shape) -> Layout {
-        // At least a byte, and the compiler sees it.
-        let field_bits = (self.remainder_bits + self.coarse).max(u8::BITS);
-        Layout::of_bits(self.high, field_bits, shape.beside_bits())
+        let field_bits = self.remainder_bits + self.coarse;
+        Layout::of_long(self.high, field_bits, shape.beside_bits(), self.stride)
     }
 
     /// Bits of an entry, besides what tells its bucket.
@@ -247,6 +261,7 @@ impl Segment {
 
     /// A segment of zeros with these numbers and a stash of so many words.
     pub(super) fn zeros(shape: &Shape, generation: u64, info: Info, stash: usize) -> Self {
+        let info = info.of_segment(shape);
         let mut words = vec![0; info.words(shape, stash)].into_boxed_slice();
         words[0] = generation;
         words[1] = info.word();
@@ -365,9 +380,28 @@ mod tests {
             coarse: 4,
             high: 8,
             blind: 256,
+            stride: 600,
+            plain: true,
         };
         assert_eq!(Info::of(info.word()), info);
         assert_eq!(Info::of(0), Info::default());
+    }
+
+    /// What a segment remembers of its layout is what follows from its numbers.
+    #[test]
+    fn plain_segments_are_laid_out_as_all_others() {
+        let ticks = super::super::clock::Ticks::new(1_000, 7);
+        for remainder_bits in 4..30 {
+            let shape = Shape::new(64, ticks, remainder_bits, 3);
+            for bins in [1, 2, 5, 26, 40, 80] {
+                let info = Info { remainder_bits, ..Info::default() }.with_bins(&shape, bins);
+                let info = info.of_segment(&shape);
+                assert_eq!(info.is_plain(), remainder_bits + info.coarse >= 8);
+                if info.is_plain() {
+                    assert_eq!(info.plain_layout(&shape), info.layout(&shape), "{info:?}");
+                }
+            }
+        }
     }
 
     /// Every bucket is in the bin that exact fractions say, and bins begin where the first of them is.

@@ -78,7 +78,11 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         number: u32,
     ) -> impl Iterator<Item = usize> {
         let (stash, bits) = (self.stash(shape, info), exile_bits(shape, info));
-        let is_of = move |index: &usize| read_bits(stash, index * bits, NUMBER_BITS) as u32 == number;
+        let mut at = self.exiles() * bits;
+        let is_of = move |_: &usize| {
+            at -= bits;
+            read_bits(stash, at, NUMBER_BITS) == u64::from(number)
+        };
         (0..self.exiles()).rev().filter(is_of)
     }
 

@@ -211,7 +211,7 @@ impl TimedWindow {
             self.replace(hash, made);
         } else {
             let most = segment.most_exiles();
-            if !self.set_most_exiles(hash, most + most / 4 + MORE_EXILES) {
+            if !self.set_most_exiles(hash, most + most / 2 + MORE_EXILES) {
                 self.give_up(hash);
             }
         }
