@@ -2,7 +2,8 @@
 //!
 //! Entries are in the order of their buckets whatever the bins are, so each new bin is made of a few stretches
 //! of old ones: from the slot where its first bucket begins to the one where the next bin's does. A stretch is
-//! copied as a piece of a row and a shifted piece of every plane.
+//! copied as a piece of a row and a shifted piece of every plane; what does not fit goes into the stash, one by
+//! one.
 //!
 //! ```text
 //! buckets    0 ........ 53 54 ....... 106 107 ....... 159        old bins
@@ -18,7 +19,7 @@ use super::entry::ones;
 use super::segment::{SLOTS, Segment, Shape, Steps};
 use super::stash::{MOST_STASH, Stashed, stash_words};
 use crate::bits::{Isa, Row};
-use crate::dictionary::bins::{LEAST_BUCKETS, Layout, NOBODY, values};
+use crate::dictionary::bins::{LEAST_BUCKETS, Layout, NOBODY};
 use crate::dictionary::head::Head;
 
 /// Planes that bins have at most.
@@ -112,11 +113,11 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         let (layout, made_layout) = (info.layout(shape), made_info.layout(shape));
         let (own, steps) = (self.steps(), made.steps());
         let planes = layout.planes_of_bin();
-        let (bin, exiled) = (Open::new(0, 0), Vec::new());
+        let (bin, exiled) = (Open::new(), Vec::new());
         let mut dealing = Dealing { made, bin, exiled };
         for (number, pair) in cuts.windows(2).enumerate() {
             let (from, to) = (pair[0], pair[1]);
-            dealing.bin = Open::new(number, steps.first(number));
+            dealing.bin.begin(number, steps.first(number), planes);
             let mut exile = from.exile;
             for source in from.bin..=to.bin.min(info.bins - 1) {
                 let bin = self.bin(&layout, source);
@@ -158,6 +159,17 @@ struct Stretch<'a> {
     slots: Range<usize>,
 }
 
+impl Stretch<'_> {
+    /// The occupied buckets of the bin from that of a slot on.
+    #[inline(always)]
+    fn buckets_from<I: Isa>(&self, isa: I, slot: usize) -> [u64; 2] {
+        let rank = (self.head.ends & ones(slot)).count_ones();
+        let [low, high] = self.head.occupied;
+        let in_high = rank.saturating_sub(low.count_ones());
+        [isa.drop_ones(low, rank), isa.drop_ones(high, in_high)]
+    }
+}
+
 /// A new bin that is being filled.
 struct Open {
     number: usize,
@@ -172,11 +184,19 @@ struct Open {
 }
 
 impl Open {
-    #[inline(always)]
-    fn new(number: usize, first: u32) -> Self {
-        let (occupied, ends, threshold, count) = (0, 0, NOBODY, 0);
+    fn new() -> Self {
+        let (number, first, occupied, ends, threshold, count) = (0, 0, 0, 0, NOBODY, 0);
         let (row, planes) = ([0; SLOTS], [0; MOST_PLANES]);
         Self { number, first, occupied, ends, threshold, count, row, planes }
+    }
+
+    /// Another bin, without entries.
+    #[inline(always)]
+    fn begin(&mut self, number: usize, first: u32, planes: usize) {
+        (self.number, self.first) = (number, first);
+        (self.occupied, self.ends, self.threshold, self.count) = (0, 0, NOBODY, 0);
+        self.row = [0; SLOTS];
+        self.planes[..planes].fill(0);
     }
 }
 
@@ -189,35 +209,44 @@ struct Dealing {
 }
 
 impl Dealing {
-    /// Moves a stretch into the open bin.
+    /// Moves a stretch into the open bin: as much of it as fits by words, the rest one by one.
     #[inline(always)]
     fn take<I: Isa>(&mut self, isa: I, planes: usize, stretch: &Stretch<'_>) {
         let Range { start, end } = stretch.slots;
+        let room = if self.bin.threshold == NOBODY { SLOTS - self.bin.count } else { 0 };
+        let middle = end.min(start + room);
+        self.take_words(isa, planes, stretch, start..middle);
+        self.take_each(isa, planes, stretch, middle..end);
+    }
+
+    /// Moves some neighbours that fit.
+    #[inline(always)]
+    fn take_words<I: Isa>(
+        &mut self,
+        isa: I,
+        planes: usize,
+        stretch: &Stretch<'_>,
+        Range { start, end }: Range<usize>,
+    ) {
         if start == end {
             return;
         }
-        let open = &mut self.bin;
-        if open.count + end - start > SLOTS || open.threshold != NOBODY {
-            return self.take_each(planes, stretch);
-        }
+        let (open, moved) = (&mut self.bin, end - start);
         let count = open.count;
-        open.row[count..count + end - start].copy_from_slice(&stretch.row[start..end]);
-        let used = ones(end - start);
+        open.row[count..count + moved].copy_from_slice(&stretch.row[start..end]);
+        let used = ones(moved);
         for (plane, source) in open.planes[..planes].iter_mut().zip(stretch.planes) {
             *plane |= (u64::from_le_bytes(*source) >> start & used) << count;
         }
-        let ends = stretch.head.ends;
-        open.ends |= (ends >> start & used) << count;
-        open.count += end - start;
-        // As many buckets from the one of the first slot on as end in the stretch.
-        let rank = (ends & ones(start)).count_ones();
-        let buckets = (ends >> start & used).count_ones();
-        let [low, high] = stretch.head.occupied;
-        let low = isa.deposit(isa.low_bits(u64::MAX, buckets), isa.drop_ones(low, rank));
-        let in_low = low.count_ones();
-        let before = rank.saturating_sub(stretch.head.occupied[0].count_ones());
-        let high = isa.drop_ones(high, before);
-        let high = isa.deposit(isa.low_bits(u64::MAX, buckets - in_low), high);
+        // Where the bin is full, its last bucket may go on among the exiles, and ends here all the same.
+        let ends = stretch.head.ends >> start & used | 1 << (moved - 1);
+        open.ends |= ends << count;
+        open.count += moved;
+        // As many buckets from the one of the first slot on as end here.
+        let [low, high] = stretch.buckets_from(isa, start);
+        let buckets = ends.count_ones();
+        let low = isa.deposit(isa.low_bits(u64::MAX, buckets), low);
+        let high = isa.deposit(isa.low_bits(u64::MAX, buckets - low.count_ones()), high);
         let occupied = u128::from(low) | u128::from(high) << LEAST_BUCKETS;
         // Bits of buckets before the first are not set.
         open.occupied |= match stretch.bucket.checked_sub(open.first) {
@@ -226,17 +255,25 @@ impl Dealing {
         };
     }
 
-    /// The same one by one, where not all fit.
+    /// Moves some neighbours that do not fit, or that are behind such ones.
     #[inline(always)]
-    fn take_each(&mut self, planes: usize, stretch: &Stretch<'_>) {
-        let values = values(stretch.row, stretch.planes);
-        let [low, high] = stretch.head.occupied;
+    fn take_each<I: Isa>(
+        &mut self,
+        isa: I,
+        planes: usize,
+        stretch: &Stretch<'_>,
+        slots: Range<usize>,
+    ) {
+        if slots.is_empty() {
+            return;
+        }
+        let [low, high] = stretch.buckets_from(isa, slots.start);
         let mut buckets = u128::from(low) | u128::from(high) << LEAST_BUCKETS;
-        for (slot, value) in values.iter().enumerate().take(stretch.slots.end) {
-            let bucket = stretch.bucket + buckets.trailing_zeros();
-            if slot >= stretch.slots.start {
-                self.take_one(planes, Stashed { number: bucket, value: *value });
-            }
+        for slot in slots {
+            let number = stretch.bucket + buckets.trailing_zeros();
+            let above = isa.get(stretch.planes, 1 << slot) << u8::BITS;
+            let value = u64::from(stretch.row[slot]) | above;
+            self.take_one(planes, Stashed { number, value });
             if stretch.head.ends >> slot & 1 != 0 {
                 buckets &= buckets - 1;
             }

@@ -56,12 +56,15 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         tag: u32,
         repeat: Repeat,
     ) -> Outcome {
-        if info.is_plain()
-            && let Some(stored) = self.put_at_once(isa, shape, info, hash, depth, tag.into())
-        {
-            return if stored { Outcome::Stored { seen: false } } else { Outcome::Full };
+        let stored = match info.is_plain() {
+            true => self.put_at_once(isa, shape, info, hash, depth, tag.into()),
+            false => self.put_into_mixed(isa, shape, hash, depth, tag.into()),
+        };
+        match stored {
+            Some(true) => Outcome::Stored { seen: false },
+            Some(false) => Outcome::Full,
+            None => self.insert_after_all(isa, shape, hash, depth, tag, repeat),
         }
-        self.insert_after_all(isa, shape, hash, depth, tag, repeat)
     }
 
     /// Stores a hash that is certainly new in a plain segment: the common case. `Some(false)` if it has no room,
@@ -93,6 +96,36 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         bin.insert(isa, run, field, beside);
         self.words[1] += Info::ONE;
         Some(true)
+    }
+
+    /// The same in a segment that is not plain: so it is while keys become more.
+    #[inline(never)]
+    fn put_into_mixed<I: Isa>(
+        &mut self,
+        isa: I,
+        shape: &Shape,
+        hash: u64,
+        depth: u32,
+        beside: u64,
+    ) -> Option<bool> {
+        isa.vectorize(
+            #[inline(always)]
+            || {
+                let info = self.info();
+                if info.bins == 0 || info.field_bits() < u8::BITS {
+                    return None;
+                }
+                let place = self.place(shape, info, hash, depth);
+                let field = info.field(place.remainder);
+                let layout = info.layout(shape);
+                let bin = self.bin(&layout, place.bin);
+                let view = bin.view(place.bucket);
+                if view.overflows() || may_match(isa, info, &bin, view.run(isa), field) {
+                    return None;
+                }
+                Some(self.put_first(isa, shape, info, place, field, beside))
+            },
+        )
     }
 
     /// The same where the bin is full.
