@@ -27,12 +27,6 @@ pub(crate) use super::layout::{
 use super::layout::{ROW_BITS, WORDS};
 use crate::bits::{Isa, NEAR, Records, Row, STRETCH, Scalar, planes, prefetch, row};
 
-/// Entries that are taken out of a full bin together at most.
-pub(crate) const FEW: usize = 3;
-/// Bits of each of them beside each other, and the lowest of those.
-const LANE_BITS: u32 = 16;
-const LANES: u64 = u64::MAX / 0xffff;
-
 /// All bins, one after the other, without gaps.
 #[derive(Debug, Clone)]
 pub(crate) struct Bins {
@@ -210,12 +204,6 @@ impl<'a, B: AsRef<[u8]>> Bin<'a, B> {
         in_planes & isa.bytes_holding(self.row(), mask as u8, in_row as u8)
     }
 
-    /// Remainder and tag of all slots, as one number each.
-    #[inline(always)]
-    pub(crate) fn values(&self) -> [u64; SLOTS as usize] {
-        values(self.row(), self.planes())
-    }
-
     /// True if nothing is stored outside the used slots.
     pub(crate) fn is_clean(&self) -> bool {
         let used = self.head().used();
@@ -295,25 +283,6 @@ impl Bin<'_, &mut [u8]> {
         );
     }
 
-    /// Replaces remainder and tag of all slots.
-    #[inline(always)]
-    pub(crate) fn set_values(&mut self, values: &[u64; SLOTS as usize]) {
-        *self.row_mut() = values.map(|value| value as u8);
-        for (plane, shift) in self.planes_mut().iter_mut().zip(ROW_BITS..) {
-            let bits = values.iter().rev().fold(0, |bits, value| bits << 1 | value >> shift & 1);
-            *plane = u64::to_le_bytes(bits);
-        }
-    }
-
-    /// Replaces row and planes.
-    #[inline(always)]
-    pub(crate) fn set_slots(&mut self, row: &Row, planes: &[u64]) {
-        *self.row_mut() = *row;
-        for (plane, word) in self.planes_mut().iter_mut().zip(planes) {
-            *plane = word.to_le_bytes();
-        }
-    }
-
     /// Removes the last entry of a bin that is not empty. `head` is not written back.
     #[inline(always)]
     pub(crate) fn take_last<I: Isa>(&mut self, isa: I, head: &mut Head) -> Exile {
@@ -329,31 +298,6 @@ impl Bin<'_, &mut [u8]> {
         );
         let (remainder, tag) = self.layout.parts(value);
         Exile { bucket, remainder, tag }
-    }
-
-    /// Removes the last so many entries of a full bin, at most [`FEW`], and returns what is in the last
-    /// [`FEW`] slots, as one number each. The words stay as they are.
-    #[inline(always)]
-    pub(crate) fn take_end<I: Isa>(&mut self, isa: I, count: u32) -> [u64; FEW] {
-        let kept = isa.low_bits(u64::MAX, SLOTS - count);
-        let end: &mut [u8; FEW] = self.row_mut().last_chunk_mut().unwrap();
-        let mut values = end.map(u64::from);
-        end.iter_mut().rev().take(count as usize).for_each(|byte| *byte = 0);
-        // The bits of each slot in lanes of sixteen: one step for every plane.
-        for (planes, shift) in
-            self.planes_mut().chunks_mut(LANE_BITS as usize).zip((ROW_BITS..).step_by(16))
-        {
-            let mut lanes = 0;
-            for (plane, bit) in planes.iter_mut().zip(0..) {
-                let word = u64::from_le_bytes(*plane);
-                *plane = (word & kept).to_le_bytes();
-                lanes |= isa.deposit(word >> (SLOTS - FEW as u32), LANES) << bit;
-            }
-            for (value, lane) in values.iter_mut().zip((0..).step_by(LANE_BITS as usize)) {
-                *value |= (lanes >> lane & u64::from(u16::MAX)) << shift;
-            }
-        }
-        values
     }
 
     /// Keeps only the slots in `kept`, a part of the used ones. `head` is not written back.
@@ -392,7 +336,7 @@ impl Bin<'_, &mut [u8]> {
     }
 
     #[inline(always)]
-    fn row_mut(&mut self) -> &mut Row {
+    pub(super) fn row_mut(&mut self) -> &mut Row {
         self.bytes.first_chunk_mut().unwrap()
     }
 
@@ -409,20 +353,7 @@ impl Bin<'_, &mut [u8]> {
     }
 
     #[inline(always)]
-    fn planes_mut(&mut self) -> &mut [planes::Plane] {
+    pub(super) fn planes_mut(&mut self) -> &mut [planes::Plane] {
         planes::of_mut(&mut self.bytes[self.layout.planes()..])
     }
-}
-
-/// Remainder and tag of all slots, as one number each, from a row and its planes.
-#[inline(always)]
-pub(crate) fn values(row: &Row, planes: &[planes::Plane]) -> [u64; SLOTS as usize] {
-    let mut values = row.map(u64::from);
-    for (plane, shift) in planes.iter().zip(ROW_BITS..) {
-        let plane = u64::from_le_bytes(*plane);
-        for (slot, value) in values.iter_mut().enumerate() {
-            *value |= (plane >> slot & 1) << shift;
-        }
-    }
-    values
 }

@@ -42,7 +42,8 @@ impl TimedWindowParameters {
 impl TimedWindow {
     /// Where memory is short, new entries are to be shorter instead of others longer; whether it is.
     pub(super) fn shorten_instead(&mut self) -> bool {
-        let short = self.parameters.bound().is_some_and(|bound| self.reckoned_bytes() > bound.begin);
+        let short =
+            self.parameters.bound().is_some_and(|bound| self.reckoned_bytes() > bound.begin);
         if short {
             self.shorten();
         }

@@ -169,7 +169,8 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         let layout = info.layout(shape);
         let long =
             |bin| isa.bytes_holding(self.bin(&layout, bin).row(), 1, 1).count_ones() as usize;
-        let exiles = (0..self.exiles()).filter(|&index| self.exile(shape, info, index).value & 1 != 0);
+        let exiles =
+            (0..self.exiles()).filter(|&index| self.exile(shape, info, index).value & 1 != 0);
         (0..info.bins).map(long).sum::<usize>() + exiles.count() == info.count
     }
 

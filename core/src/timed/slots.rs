@@ -11,7 +11,8 @@ use super::find::{Found, Spot, may_match};
 use super::segment::{Info, SLOTS, Segment, Shape};
 use super::stash::Stashed;
 use crate::bits::Isa;
-use crate::dictionary::bins::{FEW, NOBODY};
+use crate::dictionary::bins::NOBODY;
+use crate::dictionary::several::FEW;
 
 /// What became of an insertion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
