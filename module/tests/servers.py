@@ -17,8 +17,13 @@ MODULE = os.environ["LATELY_MODULE"]
 ENGINES = dict(pair.split("=", 1) for pair in os.environ["LATELY_ENGINES"].split(","))
 
 
+# What this process has claimed, until it ends.
+CLAIMS = []
+
+
 def free_port():
-    """A port nobody listens on, whose cluster bus port (10000 above) is free too."""
+    """A port nobody listens on, whose cluster bus port (10000 above) is free too. Other workers look for theirs at the
+    same time, and a server listens only later: so both are claimed, by names that nobody else can have."""
     while True:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
@@ -28,6 +33,10 @@ def free_port():
         with socket.socket() as bus:
             try:
                 bus.bind(("127.0.0.1", port + 10000))
+                for claimed in (port, port + 10000):
+                    claim = socket.socket(socket.AF_UNIX)
+                    claim.bind(f"\0lately-port-{claimed}")
+                    CLAIMS.append(claim)
                 return port
             except OSError:
                 continue
