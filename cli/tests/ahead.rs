@@ -1,11 +1,9 @@
 //! Times that are wrong: no single record spoils a window.
 
-mod command;
-
 use std::fs;
 use std::time::{Duration, SystemTime};
 
-use command::{Folder, lately};
+use crate::command::{Folder, lately};
 use serde_json::Value;
 
 const FLAGS: [&str; 7] = ["dedup", "--within", "10s", "-k", "k", "--time-key", "t"];

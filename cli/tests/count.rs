@@ -1,12 +1,10 @@
 //! `lately count`, against exact counts.
 
-mod command;
-
 use std::collections::HashMap;
 use std::io::{BufReader, Read, Write};
 use std::process::Command;
 
-use command::{Folder, lately, run, start};
+use crate::command::{Folder, lately, run, start};
 use serde_json::Value;
 use testkit::streams;
 

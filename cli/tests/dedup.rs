@@ -1,14 +1,12 @@
 //! `lately dedup` against exact oracles: what it prints, what it drops, byte for byte.
 
-mod command;
-
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use command::lately;
+use crate::command::lately;
 use lately::plan::Goal;
 use lately::{ErrorRate, Promise, Slack, Span, Window};
 use lately_papers::CATALOG;

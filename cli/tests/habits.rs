@@ -1,10 +1,8 @@
 //! What people try first, because other commands have taught them.
 
-mod command;
-
 use std::process::Command;
 
-use command::{Folder, lately, run};
+use crate::command::{Folder, lately, run};
 
 #[test]
 fn without_a_command_it_is_dedup() {

@@ -1,12 +1,10 @@
 //! Where records come from: compressed files, and files that grow.
 
-mod command;
-
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
-use command::{Folder, lately, windows};
+use crate::command::{Folder, lately, windows};
 
 /// Two members each, as concatenated files are common.
 fn compressed(text: &[u8]) -> Vec<(&'static str, Vec<u8>)> {

@@ -1,10 +1,8 @@
 //! `lately inspect`, `lately completions` and `lately man`.
 
-mod command;
-
 use std::fs;
 
-use command::{Folder, lately, windows};
+use crate::command::{Folder, lately, windows};
 use serde_json::Value;
 
 #[test]

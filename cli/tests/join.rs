@@ -1,10 +1,8 @@
 //! `lately join`, against an exact join.
 
-mod command;
-
 use std::collections::BTreeMap;
 
-use command::{Folder, lately};
+use crate::command::{Folder, lately};
 use serde_json::Value;
 use testkit::streams;
 

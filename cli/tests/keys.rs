@@ -1,8 +1,6 @@
 //! What makes a record the same as another: JSON values, columns, folding; and records without it.
 
-mod command;
-
-use command::{Folder, lately, windows};
+use crate::command::{Folder, lately, windows};
 
 /// Deduplicates with these flags, under every kind of window.
 #[track_caller]

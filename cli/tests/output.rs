@@ -1,13 +1,11 @@
 //! What is printed besides records: marks, counts, figures, progress, exit codes; and settings from
 //! the environment.
 
-mod command;
-
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::Command;
 
-use command::{Folder, lately, run, start, windows};
+use crate::command::{Folder, lately, run, start, windows};
 use serde_json::Value;
 
 #[test]

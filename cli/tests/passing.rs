@@ -1,11 +1,9 @@
 //! `lately dedup --pass N --summary`: a few of each pass per window, and how often the others came is told.
 
-mod command;
-
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
-use command::{Folder, lately};
+use crate::command::{Folder, lately};
 
 fn dedup(flags: &[&str], input: &str) -> String {
     lately(&[&["dedup"], flags].concat(), input.as_bytes()).text()

@@ -1,11 +1,9 @@
 //! `lately plan`: the numbers, for people and for programs.
 
-mod command;
-
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use command::lately;
+use crate::command::lately;
 use lately::plan::Goal;
 use lately::{ErrorRate, Memory, Window};
 use lately_papers::ROWS;

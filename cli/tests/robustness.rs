@@ -1,13 +1,11 @@
 //! Whatever the world does, `lately` ends with exit code 0, or with 2 and one line that helps.
 
-mod command;
-
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use command::lately;
+use crate::command::lately;
 
 #[test]
 fn a_line_of_a_hundred_megabytes() {
@@ -215,7 +213,7 @@ mod linux {
     }
 }
 
-fn dedup(file: &Path) -> command::Run {
+fn dedup(file: &Path) -> crate::command::Run {
     lately(&["dedup", "--last", "100", file.to_str().unwrap()], b"")
 }
 

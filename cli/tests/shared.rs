@@ -1,9 +1,7 @@
 //! The build with a client for servers, before it has met one.
 #![cfg(feature = "redis")]
 
-mod command;
-
-use command::lately;
+use crate::command::lately;
 
 #[test]
 fn an_address_that_makes_no_sense_is_refused_without_its_password() {

@@ -1,12 +1,10 @@
 //! `lately sketch`: built on many machines, added, multiplied, asked.
 
-mod command;
-
 use std::collections::HashMap;
 use std::fs;
 use std::process::Command;
 
-use command::{Folder, lately, run};
+use crate::command::{Folder, lately, run};
 use serde_json::Value;
 use testkit::streams;
 

@@ -1,7 +1,5 @@
 //! `--state`: what is remembered across runs, crashes, full disks and signals.
 
-mod command;
-
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -10,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use command::{Folder, lately, run, start, windows};
+use crate::command::{Folder, lately, run, start, windows};
 use serde_json::Value;
 
 #[test]

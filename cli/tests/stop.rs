@@ -5,8 +5,6 @@
 
 #![cfg(unix)]
 
-mod command;
-
 use std::fs::{self, OpenOptions};
 use std::io::{PipeReader, Read, Write, pipe};
 use std::os::unix::process::ExitStatusExt;
@@ -16,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use command::{Folder, heed_signals, lately};
+use crate::command::{Folder, heed_signals, lately};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 

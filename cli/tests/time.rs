@@ -1,11 +1,9 @@
 //! `--within`: windows by the time of the events, or of their arrival.
 
-mod command;
-
 use std::fs;
 use std::time::Duration;
 
-use command::{Folder, lately};
+use crate::command::{Folder, lately};
 use lately::plan::Goal;
 use lately::{ErrorRate, Promise, Slack, Span, Window};
 use serde_json::Value;

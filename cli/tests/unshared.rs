@@ -1,6 +1,7 @@
 //! The build without a client for servers, which is the usual one.
 #![cfg(not(feature = "redis"))]
 
+#[allow(dead_code, reason = "others use the rest")]
 mod command;
 
 use command::lately;

@@ -1,9 +1,5 @@
 //! Every structure of the catalog has what a structure needs; a failure names what is missing.
 
-#[path = "contracts/subjects.rs"]
-#[allow(dead_code)]
-mod subjects;
-
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,6 +7,8 @@ use std::path::{Path, PathBuf};
 use lately::catalog::Row;
 use lately::raw::codec;
 use lately_papers::CATALOG;
+
+use crate::contracts::subjects;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

@@ -3,23 +3,14 @@
 //! A structure joins by being in the catalog: [`subjects`] asks every row for parameters on a grid
 //! of goals. Each contract is also run on filters with a planted fault, and must catch it.
 
-#[path = "contracts/broken.rs"]
 mod broken;
-#[path = "contracts/counting.rs"]
 mod counting;
-#[path = "contracts/detector.rs"]
 mod detector;
-#[path = "contracts/ever.rs"]
 mod ever;
-#[path = "contracts/membership.rs"]
 mod membership;
-#[path = "contracts/model.rs"]
 mod model;
-#[path = "contracts/snapshot.rs"]
 mod snapshot;
-#[path = "contracts/subjects.rs"]
-mod subjects;
-#[path = "contracts/timed.rs"]
+pub mod subjects;
 mod timed;
 
 use broken::{Fault, detector_with_fault, ever_with_fault, with_fault};

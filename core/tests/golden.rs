@@ -4,18 +4,16 @@
 //! format version wrote it. All of them must open; those of the current version must also be what
 //! we write today. `cargo xtask golden` writes the files that are missing, and never changes one.
 
-mod samples;
-
 use std::fs;
 
+use crate::samples::{
+    HASHING, KEYS, filled, golden_file, key_hash, moment, sample, samples, single_bits,
+    small_counters, stated,
+};
 use lately::Time;
 use lately::raw::codec;
 use lately::spectral::{Rule, SpectralParameters};
 use lately_papers::CATALOG;
-use samples::{
-    HASHING, KEYS, filled, golden_file, key_hash, moment, sample, samples, single_bits,
-    small_counters, stated,
-};
 
 #[test]
 fn we_write_what_we_always_wrote() {

@@ -1,11 +1,8 @@
 //! Damaged and forged snapshots: an error, never a panic, never memory that the input does not
 //! justify.
 
-mod samples;
-
-use std::alloc::System;
-use std::sync::Mutex;
-
+use crate::heap::counted;
+use crate::samples::{HASHING, KEYS, filled, key_hash, moment, samples, single_bits, variants};
 use lately::catalog::Row;
 use lately::plan::Goal;
 use lately::raw::codec::{self, CHECKSUM_BYTES, HEADER_BYTES, MAGIC, Writer};
@@ -13,24 +10,15 @@ use lately::raw::{Blueprint, Filter, Told, remix};
 use lately::spectral::{Rows, Rule, SpectralParameters, Storage};
 use lately::{Error, ErrorRate, Hashing, Memory, Seed, Span, Time, Window};
 use lately_papers::CATALOG;
-use samples::{HASHING, KEYS, filled, key_hash, moment, samples, single_bits, variants};
-use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use testkit::cpu::assert_proportional;
 use xxhash_rust::xxh3::xxh3_64;
-
-#[global_allocator]
-static HEAP: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
-
-/// Tests take turns, so that the heap's count is each one's own.
-static TURN: Mutex<()> = Mutex::new(());
 
 /// Opens bytes, and fails if that allocated more than twice the input and a megabyte, all
 /// allocations added up.
 fn open(bytes: &[u8]) -> Result<Box<dyn Filter>, Error> {
-    let region = Region::new(HEAP);
-    let opened = codec::open_of(CATALOG, bytes);
-    let allocated = region.change().bytes_allocated;
-    let justified = 2 * bytes.len() + (1 << 20);
+    let (opened, taken) = counted(|| codec::open_of(CATALOG, bytes));
+    let allocated = taken.bytes_total;
+    let justified = 2 * bytes.len() as u64 + (1 << 20);
     assert!(allocated <= justified, "{allocated} bytes for an input of {}", bytes.len());
     opened.map(|(filter, _)| filter)
 }
@@ -71,7 +59,6 @@ fn exercise(mut filter: Box<dyn Filter>) {
 
 #[test]
 fn truncated_at_every_byte() {
-    let _turn = TURN.lock();
     for (name, bytes) in snapshots() {
         for length in 0..bytes.len() {
             assert!(open(&bytes[..length]).is_err(), "{name}: cut to {length}");
@@ -82,7 +69,6 @@ fn truncated_at_every_byte() {
 
 #[test]
 fn every_bit_flipped() {
-    let _turn = TURN.lock();
     for (name, bytes) in snapshots() {
         for bit in 0..8 * bytes.len() {
             let mut damaged = bytes.clone();
@@ -94,7 +80,6 @@ fn every_bit_flipped() {
 
 #[test]
 fn every_bit_forged() {
-    let _turn = TURN.lock();
     for (_, bytes) in snapshots() {
         for bit in 0..8 * (bytes.len() - CHECKSUM_BYTES) {
             let mut forged = bytes.clone();
@@ -108,7 +93,6 @@ fn every_bit_forged() {
 
 #[test]
 fn random_words_forged_into_parameters_and_payload() {
-    let _turn = TURN.lock();
     for (_, bytes) in snapshots() {
         for round in 0..4_000 {
             let mut forged = bytes.clone();
@@ -125,7 +109,6 @@ fn random_words_forged_into_parameters_and_payload() {
 
 #[test]
 fn lengths_that_promise_more_than_there_is() {
-    let _turn = TURN.lock();
     for (name, bytes) in snapshots() {
         for (offset, size) in [(32, 4), (36, 8)] {
             let mut forged = bytes.clone();
@@ -138,7 +121,6 @@ fn lengths_that_promise_more_than_there_is() {
 
 #[test]
 fn bytes_after_the_end() {
-    let _turn = TURN.lock();
     for (name, mut bytes) in snapshots() {
         bytes.push(0);
         assert!(matches!(open(&bytes), Err(Error::Length { .. })), "{name}");
@@ -149,7 +131,6 @@ fn bytes_after_the_end() {
 /// claims are refused, wherever they are.
 #[test]
 fn bytes_that_nobody_claims() {
-    let _turn = TURN.lock();
     for (name, bytes) in snapshots() {
         let parameters = u32::from_le_bytes(bytes[32..36].try_into().unwrap());
         let payload = u64::from_le_bytes(bytes[36..44].try_into().unwrap());
@@ -189,7 +170,6 @@ fn refused(bytes: &[u8], label: &str) {
 /// from then on.
 #[test]
 fn slices_that_claim_more_than_they_hold() {
-    let _turn = TURN.lock();
     let sample = samples().into_iter().find(|(row, _)| row.name == "time-limited").unwrap().1;
     for filter in [sample, filled(&single_bits())] {
         let bytes = codec::save(&*filter, HASHING);
@@ -231,7 +211,6 @@ fn slices_that_claim_more_than_they_hold() {
 /// open: nobody can hang a server with a few kilobytes.
 #[test]
 fn opening_takes_time_in_proportion() {
-    let _turn = TURN.lock();
     let streams: [(&str, Stream); 3] = [
         ("random", |i, _| remix(i, 1)),
         // All in one corner of tables that mix the hash once more.
@@ -311,7 +290,6 @@ fn crowded(row: &Row, n: u64, hash: Stream) -> Box<dyn Filter> {
 
 #[test]
 fn another_kind_of_file() {
-    let _turn = TURN.lock();
     for bytes in [&b"{\"a\": 1}"[..], b"REDIS0011", &[0; 100], &[0xff; 100]] {
         assert_eq!(open(bytes).unwrap_err(), Error::NotASnapshot);
     }
@@ -321,7 +299,6 @@ fn another_kind_of_file() {
 
 #[test]
 fn written_by_a_newer_release() {
-    let _turn = TURN.lock();
     let (_, bytes) = snapshots().swap_remove(0);
     let mut newer = bytes.clone();
     newer[8..10].copy_from_slice(&(codec::VERSION + 1).to_le_bytes());
@@ -335,7 +312,6 @@ fn written_by_a_newer_release() {
 
 #[test]
 fn the_secret_key_survives() {
-    let _turn = TURN.lock();
     let (_, filter) = samples().swap_remove(0);
     let hashing = Hashing::Keyed([9; 16]);
     let (_, opened) = codec::open_of(CATALOG, &codec::save(&*filter, hashing)).unwrap();

@@ -2,13 +2,9 @@
 //! keys, the structure in hashes. A table says which check holds for which methods; it is compared with
 //! the public list, so that none is forgotten.
 
-#[path = "methods/by_time.rs"]
 mod by_time;
-#[path = "methods/counter.rs"]
 mod counter;
-#[path = "methods/shared.rs"]
 mod shared;
-#[path = "methods/untimed.rs"]
 mod untimed;
 
 use std::collections::BTreeSet;

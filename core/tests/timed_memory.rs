@@ -1,16 +1,13 @@
 //! Bits per key of the succinct window by time, counted by the allocator, at a million keys: a steady stream,
 //! batches, bursts, swings. The limits are those of `docs/time.md`.
 
-use std::alloc::System;
 use std::collections::VecDeque;
 
 use lately::raw::{Filter, Membership, remix};
 use lately::timed::{TimedWindow, TimedWindowParameters};
 use lately::{Span, Time};
-use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
-#[global_allocator]
-static HEAP: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+use crate::heap::counted;
 
 const SPAN: u64 = 60_000;
 const KEYS: f64 = 1e6;
@@ -27,9 +24,10 @@ struct Bits {
 }
 
 /// A filter under a rhythm, with the numbers of keys that are in its window.
-struct Feed<'a> {
-    region: Region<'a, System>,
+struct Feed {
     filter: TimedWindow,
+    /// What it holds of the heap.
+    bytes: i64,
     promised: f64,
     next_key: u64,
     /// Moments and keys that are in the window, and in window and slack.
@@ -38,23 +36,22 @@ struct Feed<'a> {
     bits: Bits,
 }
 
-impl Feed<'_> {
+impl Feed {
     fn new(rate: f64) -> Self {
-        // What the oracle needs is allocated before the count begins.
-        let windows = [(); 2].map(|()| VecDeque::with_capacity(1 << 17));
-        let region = Region::new(HEAP);
         let span = Span::from_millis(SPAN);
         let parameters = TimedWindowParameters::with_error(span, None, rate, None).unwrap();
-        let (filter, promised) = (TimedWindow::new(parameters), parameters.false_positive_rate());
-        let bits = Bits::default();
-        Self { region, filter, promised, next_key: 0, windows, live: [0; 2], bits }
+        let (filter, taken) = counted(|| TimedWindow::new(parameters));
+        let (promised, bytes) = (parameters.false_positive_rate(), taken.bytes_current);
+        let (windows, bits) = Default::default();
+        Self { filter, bytes, promised, next_key: 0, windows, live: [0; 2], bits }
     }
 
     /// Inserts so many keys at a moment.
     fn insert(&mut self, keys: u64, now: u64) {
         for i in 0..keys {
             self.next_key += 1;
-            self.filter.insert_hash(remix(self.next_key, 1), Time::from_millis(now));
+            let (hash, now) = (remix(self.next_key, 1), Time::from_millis(now));
+            self.work(|filter| _ = filter.insert_hash(hash, now));
             for live in &mut self.live {
                 *live += 1;
             }
@@ -78,13 +75,17 @@ impl Feed<'_> {
         self.look();
     }
 
-    fn heap(&self) -> f64 {
-        let change = self.region.change();
-        (change.bytes_allocated as f64 - change.bytes_deallocated as f64) * 8.0
+    /// Lets go what is older at a moment, as a filter does that is looked after while idle.
+    fn expire(&mut self, now: u64) {
+        self.work(|filter| _ = filter.expire(Time::from_millis(now), 16));
+    }
+
+    fn work(&mut self, work: impl FnOnce(&mut TimedWindow)) {
+        self.bytes += counted(|| work(&mut self.filter)).1.bytes_current;
     }
 
     fn look(&mut self) {
-        let heap = self.heap();
+        let heap = self.bytes as f64 * 8.0;
         let per = |live: u64| if live < 20_000 { 0.0 } else { heap / live as f64 };
         let (bits, with_slack) = (per(self.live[0]), per(self.live[1]));
         if bits > 0.0 {
@@ -111,7 +112,7 @@ fn within(name: &str, most: [f64; 3], run: impl Fn(f64) -> f64) {
 }
 
 /// So many keys every so often, for some spans.
-fn batches(feed: &mut Feed<'_>, every: u64, spans: u64) {
+fn batches(feed: &mut Feed, every: u64, spans: u64) {
     let keys = KEYS * every as f64 / SPAN as f64;
     let mut owed = 0.0;
     let mut now = 1_000_000;
@@ -125,14 +126,15 @@ fn batches(feed: &mut Feed<'_>, every: u64, spans: u64) {
 }
 
 /// Lets time go on after a batch, as evenly as it is looked at.
-fn pass(feed: &mut Feed<'_>, now: u64, every: u64) {
+fn pass(feed: &mut Feed, now: u64, every: u64) {
     for part in 1..20 {
         let later = now + every * part / 20;
-        feed.filter.expire(Time::from_millis(later), 16);
+        feed.expire(later);
         feed.wait_until(later);
     }
 }
 
+#[test]
 fn a_steady_stream() {
     within("steady", [17.5, 21.5, 26.0], |rate| {
         let mut feed = Feed::new(rate);
@@ -144,7 +146,7 @@ fn a_steady_stream() {
 }
 
 /// One more span of a rhythm.
-fn batches_after(feed: &mut Feed<'_>, every: u64, millis: u64) {
+fn batches_after(feed: &mut Feed, every: u64, millis: u64) {
     let start = feed.filter.clock().unwrap().millis() + every;
     let keys = (KEYS * every as f64 / SPAN as f64) as u64;
     for now in (start..start + millis).step_by(every as usize) {
@@ -153,18 +155,24 @@ fn batches_after(feed: &mut Feed<'_>, every: u64, millis: u64) {
     }
 }
 
-fn batches_of_any_rhythm() {
-    for every in [100, 700, 2_000, 5_000, 7_000, 10_000] {
-        within(&format!("every {every} ms"), [19.0, 23.0, 27.5], |rate| {
-            let mut feed = Feed::new(rate);
-            batches(&mut feed, every, 2);
-            feed.bits = Bits::default();
-            batches_after(&mut feed, every, 2 * SPAN);
-            feed.mean()
-        });
-    }
-    for every in [15_000, 20_000, 30_000] {
-        within(&format!("every {every} ms"), [21.0, 25.0, 29.0], |rate| {
+#[test]
+fn batches_of_quick_rhythms() {
+    batches_at([100, 700, 2_000], [19.0, 23.0, 27.5]);
+}
+
+#[test]
+fn batches_of_slow_rhythms() {
+    batches_at([5_000, 7_000, 10_000], [19.0, 23.0, 27.5]);
+}
+
+#[test]
+fn batches_of_the_slowest_rhythms() {
+    batches_at([15_000, 20_000, 30_000], [21.0, 25.0, 29.0]);
+}
+
+fn batches_at(rhythms: [u64; 3], most: [f64; 3]) {
+    for every in rhythms {
+        within(&format!("every {every} ms"), most, |rate| {
             let mut feed = Feed::new(rate);
             batches(&mut feed, every, 2);
             feed.bits = Bits::default();
@@ -174,6 +182,7 @@ fn batches_of_any_rhythm() {
     }
 }
 
+#[test]
 fn a_million_at_once() {
     let most = [20.5, 24.5, 28.5];
     within("at once", most, |rate| {
@@ -190,6 +199,7 @@ fn a_million_at_once() {
     });
 }
 
+#[test]
 fn swings_by_a_thousand() {
     for (name, period) in [("half a span", SPAN / 2), ("four spans", 4 * SPAN)] {
         within(&format!("swings of {name}"), [23.5, 28.0, 32.5], |rate| {
@@ -200,18 +210,9 @@ fn swings_by_a_thousand() {
                 owed += KEYS / SPAN as f64 * 10.0 * 10_f64.powf(-1.5 - 1.5 * phase.cos());
                 feed.insert(owed as u64, 1_000_000 + step * 10);
                 owed -= owed.floor();
-                feed.filter.expire(Time::from_millis(1_000_000 + step * 10), 16);
+                feed.expire(1_000_000 + step * 10);
             }
             feed.bits.worst_with_slack
         });
     }
-}
-
-/// One test, because whatever runs beside it would be counted too: another, or what reports how one ended.
-#[test]
-fn memory_is_as_promised() {
-    a_steady_stream();
-    batches_of_any_rhythm();
-    a_million_at_once();
-    swings_by_a_thousand();
 }

@@ -23,6 +23,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod collections;
 pub mod cpu;
 pub mod oracle;
 pub mod random;

@@ -25,22 +25,23 @@ pub enum Build {
     Release,
 }
 
+/// Everything that is tested, with all features. Whoever chooses less chooses other features for what is shared, and
+/// has it all built once more. The package for Python is built by others, and has no tests in Rust.
+pub const TESTED: [&str; 5] =
+    ["--workspace", "--exclude", "lately-python", "--features", "lately-cli/redis"];
+
 impl Build {
-    /// The whole workspace as its tests, because a choice of packages may be a choice of features,
-    /// and then everything is built again.
-    pub fn arguments(self) -> &'static [&'static str] {
+    /// Has cargo build them; with every assertion, everything that is tested, and its tests.
+    pub fn make(self) -> Result<()> {
+        let mut cargo = Command::new("cargo");
+        cargo.args(["build", "--quiet"]);
         match self {
-            Self::Checked => &["--workspace", "--features", "lately-cli/redis"],
-            Self::Release => &[
-                "--release",
-                "--package",
-                "lately-module",
-                "--package",
-                "lately-cli",
-                "--features",
-                "lately-cli/redis",
-            ],
-        }
+            Self::Checked => cargo.args(TESTED).args(["--lib", "--bins", "--tests"]),
+            Self::Release => cargo
+                .args(["--release", "--package", "lately-module", "--package", "lately-cli"])
+                .args(["--features", "lately-cli/redis"]),
+        };
+        succeed(&mut cargo)
     }
 
     pub fn folder(self) -> PathBuf {
@@ -72,8 +73,7 @@ impl Engines {
                 format!("redis={},valkey={}", redis.display(), valkey.display())
             }
         };
-        let mut cargo = Command::new("cargo");
-        succeed(cargo.args(["build", "--quiet"]).args(build.arguments()))?;
+        build.make()?;
         Ok(Self { build, python: environment.join("bin/python"), servers })
     }
 
@@ -86,7 +86,7 @@ impl Engines {
         pytest.args(["--dist", "worksteal", "--numprocesses", &workers.to_string()]);
         succeed(&mut pytest)?;
         let mut client = self.told(Command::new("cargo"));
-        client.args(["test", "--quiet", "--test", "rust_client"]).args(self.build.arguments());
+        client.args(["test", "--quiet", "--test", "rust_client"]).args(TESTED);
         succeed(&mut client)
     }
 

@@ -37,12 +37,15 @@ fn miri() -> Result<()> {
 }
 
 fn sanitizer() -> Result<()> {
-    let mut command = Command::new("cargo");
-    command.args(["+nightly", "test", "--package", "lately", "--target", WIDE]);
-    command.args(["--lib", "--test", "hostile", "--test", "growing", "--test", "sliding"]);
-    command.env("RUSTFLAGS", "-Zsanitizer=address");
-    succeed(apart(&mut command, "sanitizer"))
-        .context("`rustup toolchain install nightly` if it is missing")
+    let some = ["--test", "all", "--", "hostile::", "growing::", "sliding::"];
+    for tests in [&["--lib"][..], &some] {
+        let mut command = Command::new("cargo");
+        command.args(["+nightly", "test", "--package", "lately", "--target", WIDE]).args(tests);
+        command.env("RUSTFLAGS", "-Zsanitizer=address");
+        succeed(apart(&mut command, "sanitizer"))
+            .context("`rustup toolchain install nightly` if it is missing")?;
+    }
+    Ok(())
 }
 
 /// With a standard library that the sanitizer sees through: in one that it does not, it would take the
@@ -50,14 +53,14 @@ fn sanitizer() -> Result<()> {
 fn threads() -> Result<()> {
     let mut command = Command::new("cargo");
     command.args(["+nightly", "test", "-Zbuild-std", "--target", WIDE]);
-    command.args(["--package", "lately", "--test", "threads"]);
+    command.args(["--package", "lately", "--test", "all", "threads::"]);
     command.env("RUSTFLAGS", "-Zsanitizer=thread");
     succeed(apart(&mut command, "threads"))
         .context("`rustup component add rust-src --toolchain nightly` if it is missing")
 }
 
 fn narrow() -> Result<()> {
-    succeed(&mut on_narrow(&["test", "--package", "lately", "--test", "hostile"])?)
+    succeed(&mut on_narrow(&["test", "--package", "lately", "--test", "all", "hostile::"])?)
         .with_context(|| format!("`rustup target add {NARROW}` if it is missing"))
 }
 

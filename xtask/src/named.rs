@@ -4,8 +4,8 @@
 //! Only what stands in backticks counts. `cargo lab X` is a file of `lab/src/cmd/`, and what follows
 //! `count` and `grow` one of the experiments listed there, what follows `run` one of the experiments;
 //! `cargo xtask X` is a line of its help; `lately X` is one of the
-//! commands in `cli/src/args/mod.rs`, or a flag; and a name
-//! of at least three words joined by underscores is a function of some Rust or Python file.
+//! commands in `cli/src/args/mod.rs`, or a flag; `--test X` is a file of some `tests/`, and what follows it is one too,
+//! `file::`, or part of a function's name; and a name of at least three words joined by underscores is a function of some Rust or Python file.
 
 use std::fs;
 use std::path::Path;
@@ -20,6 +20,8 @@ pub struct Known {
     experiments: String,
     /// The list of the command's commands.
     commands: String,
+    /// Files of tests.
+    tests: Vec<String>,
     /// All code, in which tests are found.
     code: String,
 }
@@ -39,6 +41,7 @@ impl Known {
             lab: stems("lab/src/cmd")?,
             experiments: text("lab/src/experiments")? + &text("lab/src/cmd")?,
             commands: fs::read_to_string("cli/src/args/mod.rs")?,
+            tests: [stems("core/tests")?, stems("cli/tests")?, stems("papers/tests")?].concat(),
             code,
         })
     }
@@ -67,12 +70,26 @@ impl Known {
             ["lately", command, ..] | ["cargo", "lately", command, ..] => {
                 is_flag(command) || !is_word(command) || has_variant(&self.commands, command)
             }
+            ["cargo", "test", "-p", _, "--test", file, part, ..] => {
+                self.has_tests(file) && (is_flag(part) || self.has_tests_of(part))
+            }
             [name] if is_test_name(name) => {
                 let defined = |keyword| self.code.contains(&format!("{keyword} {name}"));
                 defined("fn") || defined("def") || self.code.contains(&format!("{name}:"))
             }
             _ => true,
         }
+    }
+
+    fn has_tests(&self, file: &str) -> bool {
+        self.tests.iter().any(|known| known == file)
+    }
+
+    /// Those of a file, or those whose names have this part.
+    fn has_tests_of(&self, part: &str) -> bool {
+        let mut names = self.code.split("fn ").map(|rest| rest.split('(').next().unwrap_or(rest));
+        part.strip_suffix("::")
+            .map_or_else(|| names.any(|name| name.contains(part)), |file| self.has_tests(file))
     }
 
     fn has_lab(&self, command: &str) -> bool {
@@ -109,9 +126,9 @@ fn is_test_name(name: &str) -> bool {
 }
 
 /// Names of the files of a folder, without their ends.
-fn stems(folder: &str) -> Result<Vec<String>> {
+pub fn stems(folder: impl AsRef<Path>) -> Result<Vec<String>> {
     let mut stems = Vec::new();
-    for entry in fs::read_dir(Path::new(folder))? {
+    for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         stems.extend(path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
     }
@@ -130,6 +147,7 @@ mod tests {
             experiments: "    StorageSpeed,\n    Rules(Options),\n name: \"sliding-speed\""
                 .to_owned(),
             commands: "    Plan(Plan),\n".to_owned(),
+            tests: vec!["all".to_owned(), "timed".to_owned()],
             code: "fn keys_that_left_are_gone() {}".to_owned(),
         };
         for there in [
@@ -143,6 +161,9 @@ mod tests {
             "`lately plan --last 5`",
             "`lately --help`",
             "`keys_that_left_are_gone`",
+            "`cargo test -p lately --test all timed:: -- --nocapture`",
+            "`cargo test -p lately --test all left_are`",
+            "`cargo test -p lately --test timed -- --nocapture`",
             "`some_field` and `lately::plan`",
             "```sh\ncargo lab nothing\n```",
         ] {
@@ -155,6 +176,9 @@ mod tests {
             "`cargo xtask nothing`",
             "`lately nothing --last 5`",
             "`keys_that_stayed_are_there`",
+            "`cargo test -p lately --test nothing -- --nocapture`",
+            "`cargo test -p lately --test all nothing:: -- --nocapture`",
+            "`cargo test -p lately --test all stayed_are`",
         ] {
             assert_eq!(known.faults_of("page", gone).len(), 1, "{gone}");
         }

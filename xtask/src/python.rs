@@ -16,7 +16,7 @@ const REQUIREMENTS: &str = "python/tests/requirements.txt";
 /// Its tests, beside the command whose states it must open.
 pub fn test() -> Result<()> {
     let build = Build::Checked;
-    succeed(Command::new("cargo").args(["build", "--quiet"]).args(build.arguments()))?;
+    build.make()?;
     let environment = installed(REQUIREMENTS, "python", "dev")?;
     let mut pytest = Command::new(environment.join("bin/python"));
     pytest.args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider", "python/tests"]);

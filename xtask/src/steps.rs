@@ -2,48 +2,60 @@
 //! summary says how it went.
 
 use std::process::Command;
+use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::engines::{Build, Engines};
+use crate::engines::{Build, Engines, TESTED};
 use crate::packages::{self, Package};
 use crate::{clicks, public, python, rooms, tidy};
+
+/// All there is.
+const EVERYTHING: [&str; 3] = ["--workspace", "--features", "lately-cli/redis"];
 
 /// One thing that must succeed.
 pub struct Step {
     name: &'static str,
     /// What it cannot do without.
     needs: &'static [Package],
-    run: Box<dyn Fn() -> Result<()>>,
+    /// Whether it waits so much, for servers or for a network, that it is run beside the others.
+    waits: bool,
+    run: Box<dyn Fn() -> Result<()> + Sync>,
 }
 
 impl Step {
     /// One that needs nothing but Rust.
-    pub fn new(name: &'static str, run: impl Fn() -> Result<()> + 'static) -> Self {
-        Self { name, needs: &[], run: Box::new(run) }
+    pub fn new(name: &'static str, run: impl Fn() -> Result<()> + Sync + 'static) -> Self {
+        Self { name, needs: &[], waits: false, run: Box::new(run) }
     }
 
     /// The same with needs.
     fn needing(self, needs: &'static [Package]) -> Self {
         Self { needs, ..self }
     }
+
+    /// The same, run beside the others.
+    fn waiting(self) -> Self {
+        Self { waits: true, ..self }
+    }
 }
 
 /// Everything a change must pass.
 pub fn test() -> Result<()> {
     let mut steps = lint_steps();
-    steps.push(cargo(
-        "tests",
-        &["test", "--workspace", "--no-fail-fast", "--features", "lately-cli/redis"],
-    ));
-    // The whole workspace, so that the choice of features is the same for all crates but one.
-    steps.push(cargo("without servers", &["test", "--workspace", "--test", "unshared"]));
+    // Once, for all that come after it.
+    steps.push(Step::new("build", || Build::Checked.make()));
+    steps.push(Step::new("tests", || cargo_test(&["--tests", "--no-fail-fast"])));
+    steps.push(Step::new("examples of documents", || cargo_test(&["--doc", "--no-fail-fast"])));
+    steps.push(Step::new("without servers", without_servers));
     let servers = Step::new("module on servers", || Engines::prepare(Build::Checked)?.test());
-    steps.push(servers.needing(packages::FOR_SERVERS));
-    steps.push(Step::new("python", python::test).needing(packages::FOR_PYTHON));
+    steps.push(servers.needing(packages::FOR_SERVERS).waiting());
+    steps.push(Step::new("python", python::test).needing(packages::FOR_PYTHON).waiting());
     steps.push(Step::new("click log", clicks::verify));
-    steps.push(cargo("lab verify", &["run", "--quiet", "--package", "lately-lab", "--", "verify"]));
+    steps.push(Step::new("lab verify", || {
+        succeed(Command::new(Build::Checked.folder().join("lately-lab")).arg("verify"))
+    }));
     run(&steps)
 }
 
@@ -60,8 +72,10 @@ pub fn golden() -> Result<()> {
         succeed(command.env("LATELY_WRITE_GOLDEN", "1"))
     };
     run(&[
-        Step::new("golden files", move || written(&["--test", "golden"])),
-        Step::new("parameters in FORMAT.md", move || written(&["--test", "catalog", "the_format"])),
+        Step::new("golden files", move || written(&["--test", "all", "golden::"])),
+        Step::new("parameters in FORMAT.md", move || {
+            written(&["--test", "all", "catalog::the_format"])
+        }),
     ])
 }
 
@@ -69,29 +83,32 @@ fn lint_steps() -> Vec<Step> {
     vec![
         cargo("format", &["fmt", "--all", "--check"]),
         Step::new("format of rooms", rooms::check),
-        cargo(
-            "clippy",
-            &[
-                "clippy",
-                "--workspace",
-                "--all-targets",
-                "--features",
-                "lately-cli/redis",
-                "--",
-                "-D",
-                "warnings",
-            ],
-        ),
+        Step::new("clippy", || {
+            let mut command = Command::new("cargo");
+            command.arg("clippy").args(EVERYTHING).args(["--all-targets", "--", "-D", "warnings"]);
+            succeed(&mut command)
+        }),
         cargo("without std", &["check", "--package", "lately", "--no-default-features"]),
         Step::new("documents", || {
-            let all = ["--workspace", "--document-private-items", "--features", "lately-cli/redis"];
-            document(&all)?;
+            document(&[&EVERYTHING[..], &["--document-private-items"]].concat())?;
             // As users see it: what is private there must not be linked to.
             document(&["--package", "lately"])
         }),
         Step::new("house rules", tidy::check),
         Step::new("public list", public::check),
     ]
+}
+
+fn cargo_test(arguments: &[&str]) -> Result<()> {
+    succeed(Command::new("cargo").arg("test").args(TESTED).args(arguments))
+}
+
+/// The command as most build it. The whole workspace, so that the choice of features is the same for all crates but
+/// this one, which nobody waits for: so it is not optimized.
+fn without_servers() -> Result<()> {
+    let quickly = "profile.dev.package.lately-cli.opt-level=0";
+    let tested = ["--workspace", "--exclude", "lately-python", "--test", "unshared"];
+    succeed(Command::new("cargo").arg("test").args(tested).args(["--config", quickly]))
 }
 
 fn document(arguments: &[&str]) -> Result<()> {
@@ -113,29 +130,34 @@ pub fn succeed(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs all steps, and says how each went.
+/// Runs all steps, those that wait beside the others, and says how each went.
 pub fn run(steps: &[Step]) -> Result<()> {
     provide(steps);
-    let mut report = Vec::new();
-    let mut failed = 0;
-    for step in steps {
-        eprintln!("== {}", step.name);
-        let start = Instant::now();
-        let outcome = attempt(step);
-        let seconds = start.elapsed().as_secs();
-        match outcome {
-            Ok(()) => report.push(format!("ok      {} ({seconds} s)", step.name)),
-            Err(error) => {
-                failed += 1;
-                report.push(format!("FAILED  {}: {error:#}", step.name));
-            }
-        }
-    }
-    println!("\n{}\n{} passed, {failed} failed", report.join("\n"), steps.len() - failed);
+    let (waiting, working): (Vec<_>, Vec<_>) = steps.iter().partition(|step| step.waits);
+    let one_by_one = |steps: Vec<&Step>| steps.into_iter().map(outcome).collect::<Vec<_>>();
+    let outcomes = thread::scope(|scope| {
+        let waiting = scope.spawn(|| one_by_one(waiting));
+        let worked = one_by_one(working);
+        [worked, waiting.join().expect("a step that panics ends the chore")].concat()
+    });
+    let failed = outcomes.iter().filter(|told| told.starts_with(FAILED)).count();
+    println!("\n{}\n{} passed, {failed} failed", outcomes.join("\n"), steps.len() - failed);
     if failed > 0 {
         bail!("{failed} of {} steps failed", steps.len());
     }
     Ok(())
+}
+
+const FAILED: &str = "FAILED";
+
+/// Runs a step, and gives the line that says how it went.
+fn outcome(step: &Step) -> String {
+    eprintln!("== {}", step.name);
+    let start = Instant::now();
+    match attempt(step) {
+        Ok(()) => format!("ok      {} ({} s)", step.name, start.elapsed().as_secs()),
+        Err(error) => format!("{FAILED}  {}: {error:#}", step.name),
+    }
 }
 
 /// Installs what steps need, before the first of them. What cannot be had is told at once: it would
@@ -158,19 +180,19 @@ fn attempt(step: &Step) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
-    use std::rc::Rc;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;
 
     #[test]
     fn only_steps_whose_needs_are_missing_fail_and_all_others_run() {
         const ABSENT: &[Package] = &[Package { name: "no-such-package", is_there: || false }];
-        let ran = Rc::new(Cell::new(0));
+        let ran = Arc::new(AtomicU32::new(0));
         let step = |name| {
-            let ran = Rc::clone(&ran);
+            let ran = Arc::clone(&ran);
             Step::new(name, move || {
-                ran.set(ran.get() + 1);
+                ran.fetch_add(1, Ordering::Relaxed);
                 Ok(())
             })
         };
@@ -178,8 +200,13 @@ mod tests {
             attempt(&step("a").needing(ABSENT)).unwrap_err().to_string(),
             "needs no-such-package"
         );
-        assert_eq!(ran.get(), 0);
+        assert_eq!(ran.load(Ordering::Relaxed), 0);
         attempt(&step("b")).unwrap();
-        assert_eq!(ran.get(), 1);
+        assert_eq!(ran.load(Ordering::Relaxed), 1);
+        run(&[step("c"), step("d").waiting(), step("e")]).unwrap();
+        assert_eq!(ran.load(Ordering::Relaxed), 4);
+        let fails = Step::new("f", || bail!("as it should"));
+        let told = run(&[fails.waiting(), step("g")]).unwrap_err().to_string();
+        assert_eq!((told.as_str(), ran.load(Ordering::Relaxed)), ("1 of 2 steps failed", 5));
     }
 }

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use crate::HELP;
-use crate::named::Known;
+use crate::named::{Known, stems};
 
 /// Lines that a file may have before its tests: more is a second idea.
 const LONGEST_FILE: usize = 400;
@@ -24,6 +24,9 @@ pub fn check() -> Result<()> {
     for file in files(Path::new("."), ".rs") {
         let text = fs::read_to_string(&file)?;
         faults.extend(faults_of(&name_of(&file), &text));
+        if file.ends_with("tests/all.rs") {
+            faults.extend(idle_tests(&file, &text)?);
+        }
         code.push_str(&text);
     }
     for file in files(Path::new("."), ".py") {
@@ -68,6 +71,22 @@ fn faults_of(name: &str, text: &str) -> Vec<String> {
     faults
 }
 
+/// Files beside one that names all tests of a crate which neither it nor the manifest names: nobody runs them.
+fn idle_tests(all: &Path, named: &str) -> Result<Vec<String>> {
+    let folder = all.parent().context("a file is in a folder")?;
+    let manifest = fs::read_to_string(folder.with_file_name("Cargo.toml"))?;
+    let beside =
+        stems(folder)?.into_iter().filter(|name| folder.join(name).with_extension("rs").exists());
+    Ok(beside
+        .filter(|name| !is_run(name, named, &manifest))
+        .map(|name| format!("{}: `mod {name};` is missing", name_of(all)))
+        .collect())
+}
+
+fn is_run(name: &str, all: &str, manifest: &str) -> bool {
+    all.contains(&format!("mod {name};")) || manifest.contains(&format!("\"tests/{name}.rs\""))
+}
+
 fn name_of(file: &Path) -> String {
     file.to_string_lossy().trim_start_matches("./").to_owned()
 }
@@ -107,5 +126,7 @@ mod tests {
         let circle = format!("{good}use {}object::Value;\n", concat!("crate", "::"));
         assert_eq!(faults_of("module/src/engine/idea.rs", &circle).len(), 1);
         assert!(faults_of("module/src/idea.rs", &circle).is_empty());
+        assert!(is_run("idea", "mod idea;", "") && is_run("idea", "", "path = \"tests/idea.rs\""));
+        assert!(!is_run("idea", "mod ideas;", "path = \"tests/all.rs\""));
     }
 }

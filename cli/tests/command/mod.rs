@@ -26,7 +26,6 @@ pub fn run(command: &mut Command, input: &[u8]) -> Run {
 }
 
 /// Starts a command with pipes on all sides.
-#[allow(dead_code, reason = "each test is a crate of its own, and not all use everything")]
 pub fn start(command: &mut Command) -> Child {
     heed_signals();
     let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -36,7 +35,6 @@ pub fn start(command: &mut Command) -> Child {
 /// Lets signals mean to a command what they usually do. Whoever runs tests in the background of a script
 /// has them ignore SIGINT, and what a process ignores, those it starts ignore too; what it handles, they
 /// do not inherit.
-#[allow(dead_code, reason = "each test is a crate of its own, and not all use everything")]
 pub fn heed_signals() {
     #[cfg(unix)]
     {
@@ -58,7 +56,6 @@ pub struct Run {
     output: Output,
 }
 
-#[allow(dead_code, reason = "each test is a crate of its own, and not all use everything")]
 impl Run {
     /// What it printed; it must have succeeded without a complaint.
     #[track_caller]
@@ -98,10 +95,8 @@ impl Run {
 }
 
 /// A folder of a test's own, gone when the test is.
-#[allow(dead_code, reason = "each test is a crate of its own, and not all use everything")]
 pub struct Folder(PathBuf);
 
-#[allow(dead_code, reason = "each test is a crate of its own, and not all use everything")]
 impl Folder {
     /// An empty folder. Tests that run at the same time take different names.
     pub fn new(name: &str) -> Self {
@@ -132,7 +127,6 @@ impl Drop for Folder {
 
 /// Flags for every kind of window that something in the catalog keeps, each far longer than the
 /// tests are, and so exact that no mistake is expected in any of them.
-#[allow(dead_code, reason = "each test is a crate of its own, and not all use everything")]
 pub fn windows() -> Vec<Vec<&'static str>> {
     let hour = Span::from_millis(3_600_000);
     let all = [

@@ -10,7 +10,7 @@ use lately::raw::codec::Writer;
 use lately::raw::{Blueprint, Filter, Membership, Removing};
 use lately::{Seed, Time};
 
-use crate::subjects::Subject;
+use super::subjects::Subject;
 
 /// What is wrong.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -9,8 +9,8 @@ use testkit::random::SplitMix64;
 use testkit::stats::assert_rate_at_most;
 use testkit::streams;
 
-use crate::membership::hash;
-use crate::subjects::Subject;
+use super::membership::hash;
+use super::subjects::Subject;
 
 /// On skewed and even streams, adding one or several at a time: no count is below the truth where
 /// that is promised, the count that an addition returns is the one a look finds, thresholds agree

@@ -4,8 +4,8 @@ use lately::Time;
 use testkit::stats::assert_rate_at_most;
 use testkit::streams;
 
-use crate::membership::hash;
-use crate::subjects::Subject;
+use super::membership::hash;
+use super::subjects::Subject;
 
 /// On the stream of which the promise speaks, fresh keys and repeats spread evenly over the window,
 /// both kinds of errors are in the long run no more than promised. The laws behind the promise are

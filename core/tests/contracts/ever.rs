@@ -1,14 +1,13 @@
 //! Everything: what filters without a window owe, at every size from nothing on.
 
-use std::collections::HashMap;
-
 use lately::Time;
 use lately::raw::Filter;
+use testkit::collections::KeyMap;
 use testkit::stats::assert_rate_at_most;
 use testkit::streams;
 
-use crate::membership::hash;
-use crate::subjects::Subject;
+use super::membership::hash;
+use super::subjects::Subject;
 
 /// How often a true claim may fail by luck, per assertion; seeds are fixed.
 const ALARM: f64 = 1e-9;
@@ -27,7 +26,7 @@ pub fn remembers_everything(subject: &Subject) {
     let skewed: streams::Keys = Box::new(streams::zipf(100_000, 0.8, 7));
     for (seed, keys) in (1..).zip([distinct, uniform, skewed]) {
         let mut filter = (subject.build)(seed);
-        let mut inserted = HashMap::new();
+        let mut inserted = KeyMap::default();
         let mut absent = streams::absent(seed);
         let (mut hits, mut trials) = (0, 0);
         for (step, key) in keys.take(STEPS).enumerate() {
@@ -53,7 +52,7 @@ pub fn remembers_everything(subject: &Subject) {
 pub fn takes_back_what_was_inserted(subject: &Subject) {
     for seed in 1..3 {
         let mut filter = (subject.build)(seed);
-        let mut inserted: HashMap<u64, u64> = HashMap::new();
+        let mut inserted: KeyMap<u64> = KeyMap::default();
         let mut keys = streams::distinct(seed);
         for round in 0..8 {
             let count = 5_000 >> (round % 3);
@@ -90,7 +89,7 @@ pub fn takes_back_what_was_inserted(subject: &Subject) {
 pub fn takes_back_what_it_called_new(subject: &Subject) {
     for seed in 1..3 {
         let mut filter = (subject.build)(seed);
-        let mut kept: HashMap<u64, u64> = HashMap::new();
+        let mut kept: KeyMap<u64> = KeyMap::default();
         for (step, key) in streams::distinct(seed).take(12_000).enumerate() {
             if filter.insert_new_hash(hash(seed, key), Time::ZERO) {
                 kept.insert(key, 1);
@@ -112,7 +111,7 @@ pub fn takes_back_what_it_called_new(subject: &Subject) {
 }
 
 /// Every key that was inserted is reported.
-fn check(subject: &Subject, filter: &dyn Filter, inserted: &HashMap<u64, u64>, seed: u64) {
+fn check(subject: &Subject, filter: &dyn Filter, inserted: &KeyMap<u64>, seed: u64) {
     for &key in inserted.keys() {
         let seen = filter.contains_hash(hash(seed, key), Time::ZERO);
         assert!(seen, "{}: one of {} keys is gone", subject.label, inserted.len());

@@ -1,14 +1,13 @@
 //! Seen or not: what every filter owes.
 
-use std::collections::{HashMap, HashSet};
-
 use lately::raw::Filter;
 use lately::{Hashing, Seed, Time};
+use testkit::collections::{KeyMap, KeySet};
 use testkit::oracle::Last;
 use testkit::stats::{assert_rate_at_most, assert_rate_within};
 use testkit::streams::{self, named};
 
-use crate::subjects::Subject;
+use super::subjects::Subject;
 
 /// How often a true claim may fail by luck, per assertion. Seeds are fixed, so a run that passed
 /// once passes again.
@@ -22,7 +21,7 @@ pub fn keeps_its_window(subject: &Subject) {
     for (seed, (name, keys)) in (1..).zip(named::counted(window, slack.unwrap_or(window), 1)) {
         let mut filter = (subject.build)(seed);
         let mut oracle = Last::new(window);
-        let mut returned = HashSet::new();
+        let mut returned = KeySet::default();
         for (step, key) in keys.take(subject.steps()).enumerate() {
             let distance = oracle.distance(key);
             oracle.insert(key);
@@ -80,8 +79,9 @@ pub fn passes_once_per_window(subject: &Subject) {
     for (seed, (name, keys)) in (1..).zip(named::counted(window, slack.unwrap_or(window), 2)) {
         let mut filter = (subject.build)(seed);
         // Where each key last passed, by the filter's own answer: what it let pass, it owes.
-        let mut passed: HashMap<u64, usize> = HashMap::new();
-        let mut returned = HashSet::new();
+        let mut passed: KeyMap<usize> = KeyMap::default();
+        // Of keys that never passed, and of those that did.
+        let mut returned = [KeySet::default(), KeySet::default()];
         for (step, key) in keys.take(subject.steps()).enumerate() {
             let new = filter.insert_new_hash(hash(seed, key), Time::ZERO);
             let distance = passed.get(&key).map(|before| (step - before) as u64);
@@ -93,7 +93,7 @@ pub fn passes_once_per_window(subject: &Subject) {
                 ),
                 Some(distance) if slack.is_none_or(|slack| distance <= window + slack) => {}
                 _ => {
-                    if returned.insert((key, distance.is_some())) {
+                    if returned[usize::from(distance.is_some())].insert(key) {
                         errors.count(!new);
                     }
                 }

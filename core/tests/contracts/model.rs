@@ -10,7 +10,7 @@ use lately::raw::{Blueprint, Counting, Filter, List, Membership, Parameters, Rem
 use lately::{Admission, Error, Promise, Seed, Slack, Span, Time, Wait, Window};
 use testkit::oracle::{Counts, Within};
 
-use crate::subjects::Subject;
+use super::subjects::Subject;
 
 /// What is wrong, if anything.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

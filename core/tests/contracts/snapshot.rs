@@ -2,8 +2,8 @@
 
 use lately::raw::codec;
 
-use crate::membership::{HASHING, hash, some_streams};
-use crate::subjects::Subject;
+use super::membership::{HASHING, hash, some_streams};
+use super::subjects::Subject;
 use lately::Time;
 
 /// At several moments of a stream, the filter is saved and opened: the copy saves to the same

@@ -1,15 +1,14 @@
 //! Seen in the last t, or not: what every window by time owes.
 
-use std::collections::HashSet;
-
 use lately::raw::Filter;
 use lately::{Slack, Time, Window};
+use testkit::collections::KeySet;
 use testkit::oracle::Within;
 use testkit::stats::assert_rate_at_most;
 use testkit::streams::{self, named};
 
-use crate::membership::hash;
-use crate::subjects::Subject;
+use super::membership::hash;
+use super::subjects::Subject;
 
 /// Items taken of every timed stream: enough for its clock to swing through all its rates.
 const ITEMS: usize = 120_000;
@@ -23,7 +22,7 @@ pub fn keeps_its_span(subject: &Subject) {
     for (seed, (name, items)) in (1..).zip(named::timed(span, slack, 1)) {
         let mut filter = (subject.build)(seed);
         let mut oracle = Within::new(span);
-        let mut returned = HashSet::new();
+        let mut returned = [KeySet::default(), KeySet::default()];
         for (step, (key, now)) in items.take(ITEMS).enumerate() {
             let age = oracle.age(key, now);
             oracle.insert(key, now);
@@ -37,7 +36,7 @@ pub fn keeps_its_span(subject: &Subject) {
                 Some(age) if age <= span + slack => {}
                 // The same collision may come back with its key: only its first return is a trial.
                 _ => {
-                    if returned.insert((key, age.is_some())) {
+                    if returned[usize::from(age.is_some())].insert(key) {
                         hits += u64::from(seen);
                         trials += 1;
                     }
@@ -134,7 +133,7 @@ struct TurnedBack {
     /// What was in the window, with the moments that count now.
     kept: Vec<(u64, u64)>,
     /// What had left it.
-    lost: HashSet<u64>,
+    lost: KeySet,
     /// What is still to come, as if it had begun there.
     rest: Box<dyn Iterator<Item = (u64, u64)>>,
 }
@@ -155,7 +154,7 @@ impl TurnedBack {
             filter.insert_hash(hash(seed, key), Time::from_millis(now));
             (latest, interrupted) = (latest.max(now), now);
         }
-        let lost: HashSet<u64> =
+        let lost: KeySet =
             oracle.iter(latest).filter(|&(_, age)| age > span).map(|(key, _)| key).collect();
         let now = latest.saturating_sub(back);
         for (told, clock) in [(latest.saturating_add(1), latest), (now, now)] {

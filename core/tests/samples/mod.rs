@@ -49,7 +49,6 @@ pub fn filled(blueprint: &dyn Blueprint) -> Box<dyn Filter> {
 
 /// Filters that differ from the sample of their row in what their snapshots hold or how they are
 /// stored.
-#[allow(dead_code)]
 pub fn variants() -> Vec<Box<dyn Filter>> {
     let planned = small_counters();
     let rule = Rule::MarkedRecurringMinimum { second_width: 10 };
@@ -62,7 +61,6 @@ pub fn variants() -> Vec<Box<dyn Filter>> {
 }
 
 /// Counters so few that they meet. Written out: planning better tomorrow must not change them.
-#[allow(dead_code)]
 pub fn small_counters() -> SpectralParameters {
     let rows = Rows { width: 34, hashes: 2 };
     let (rule, storage) = (Rule::MinimumSelection, Storage::Bytes);
@@ -70,7 +68,6 @@ pub fn small_counters() -> SpectralParameters {
 }
 
 /// Slices by time of which a key sets one bit each, as the paper has them: no planner asks for them.
-#[allow(dead_code)]
 pub fn single_bits() -> TimeLimitedParameters {
     TimeLimitedParameters {
         span: Span::from_millis(1_000),
@@ -84,7 +81,6 @@ pub fn single_bits() -> TimeLimitedParameters {
 
 /// A growing filter that was told how much to expect, in tiny segments. Those of the first releases had no bins
 /// of their own for that, and the same remainders everywhere.
-#[allow(dead_code)]
 pub fn stated(stated_bins: u8, wider: u8) -> GrowingParameters {
     let remainder_bits =
         core::array::from_fn(|depth| [8, 7, 6, 5, 4].get(depth).copied().unwrap_or(9));

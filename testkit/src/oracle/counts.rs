@@ -1,6 +1,6 @@
 //! How often each key was added, exactly.
 
-use std::collections::HashMap;
+use crate::collections::KeyMap;
 
 /// A multiset: how many times each key is in.
 ///
@@ -16,7 +16,7 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, Default)]
 pub struct Counts {
     /// Never holds a zero.
-    counts: HashMap<u64, u64>,
+    counts: KeyMap<u64>,
     total: u64,
 }
 

@@ -1,6 +1,6 @@
 //! Everything ever inserted, exactly.
 
-use std::collections::HashSet;
+use crate::collections::KeySet;
 
 /// Which keys were ever inserted.
 ///
@@ -15,7 +15,7 @@ use std::collections::HashSet;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Ever {
-    keys: HashSet<u64>,
+    keys: KeySet,
 }
 
 impl Ever {

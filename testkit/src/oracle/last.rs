@@ -4,7 +4,9 @@
 //! from the next position back to its recorded sighting: the key just inserted is at distance 1, and a
 //! key is in the window while its distance is at most `window`.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+
+use crate::collections::KeyMap;
 
 /// Which keys were among the last `window` insertions.
 ///
@@ -25,7 +27,7 @@ pub struct Last {
     /// Insertions so far, and thereby the position of the next one.
     position: u64,
     /// Position of each key's recorded sighting, also beyond the window.
-    recorded: HashMap<u64, u64>,
+    recorded: KeyMap<u64>,
     /// Position and key of every recording in the window, oldest first. A refreshed key occurs
     /// several times; only the occurrence that `recorded` names counts.
     recent: VecDeque<(u64, u64)>,
@@ -36,7 +38,13 @@ pub struct Last {
 impl Last {
     /// An empty history. A window of 0 contains nothing, ever.
     pub fn new(window: u64) -> Self {
-        Self { window, position: 0, recorded: HashMap::new(), recent: VecDeque::new(), distinct: 0 }
+        Self {
+            window,
+            position: 0,
+            recorded: KeyMap::default(),
+            recent: VecDeque::new(),
+            distinct: 0,
+        }
     }
 
     /// Inserts `key` and records this sighting; `true` if the key was not in the window.

@@ -4,7 +4,7 @@
 //! insertion from the past counts as happening at the clock, so a jump backwards shortens no key's
 //! stay. Questions may look ahead of the clock but do not move it.
 
-use std::collections::HashMap;
+use crate::collections::KeyMap;
 
 /// Which keys were seen within the last `span_ms` milliseconds.
 ///
@@ -26,13 +26,13 @@ pub struct Within {
     /// Latest time of any insertion.
     clock_ms: u64,
     /// Clock at each key's recorded sighting, also beyond the window.
-    recorded: HashMap<u64, u64>,
+    recorded: KeyMap<u64>,
 }
 
 impl Within {
     /// An empty history whose clock stands at 0. A span of 0 holds what this millisecond brought.
     pub fn new(span_ms: u64) -> Self {
-        Self { span_ms, clock_ms: 0, recorded: HashMap::new() }
+        Self { span_ms, clock_ms: 0, recorded: KeyMap::default() }
     }
 
     /// Inserts `key` and records this sighting; `true` if the key was not in the window.
