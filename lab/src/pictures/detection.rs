@@ -72,7 +72,7 @@ pub const CHAPTER: Chapter = Chapter {
         Figure {
             name: "detection-7",
             title: "Figures 7 and 9: alone, and in the queue that errs least",
-            says: "In a queue a small window errs a thousandth as often; a large one gains nothing, \
+            says: "In a queue a small window errs about a thousandth as often, or less; a large one gains nothing, \
                    as the paper saw. Figure 9 (right) is its appendix; there the cuckoo filter had a quarter of its memory \
                    and stable Bloom reported a key if any cell was set, so its curves lie higher than ours.",
             timed: false,
