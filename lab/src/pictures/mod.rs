@@ -15,6 +15,8 @@ pub mod keep;
 mod ours;
 mod page;
 pub mod picture;
+#[cfg(test)]
+mod said;
 mod scale;
 mod slices;
 mod speed;
