@@ -5,6 +5,7 @@
 
 mod accuracy;
 mod cell;
+mod children;
 mod clock;
 mod cmd;
 mod contender;
@@ -82,6 +83,12 @@ enum Command {
     Count(cmd::count::Options),
     /// Run one of the experiments on sets of unknown size
     Grow(cmd::grow::Options),
+    /// Run a command and tell what it took: what the lab asks itself
+    #[command(hide = true)]
+    Child {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<std::ffi::OsString>,
+    },
 }
 
 fn main() -> Result<ExitCode> {
@@ -102,6 +109,7 @@ fn main() -> Result<ExitCode> {
         Command::Timed(options) => cmd::timed::timed(&options, &mut out),
         Command::Count(options) => cmd::count::count(&options, &mut out),
         Command::Grow(options) => cmd::grow::grow(&options, &mut out),
+        Command::Child { words } => children::Took::tell(&words),
     };
     match result {
         Ok(true) => Ok(ExitCode::SUCCESS),

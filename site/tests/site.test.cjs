@@ -112,6 +112,27 @@ test("sliders move the plan, in little time", async () => {
   await close(page);
 });
 
+test("sliders move the plan for a memory too, for every window", async () => {
+  for (const [kind, memory] of [[[["last", "1M"]], "2MB"], [[["within", "1h"], ["rate", "1k"]], "8MB"], [[["ever", ""], ["expected", "10M"]], "20MB"]]) {
+    const page = await open(address([...kind, ["memory", memory], ["server", "8GiB"]]));
+    await reached(page, "listed");
+    const times = [];
+    const plans = new Set();
+    await page.focus("#memory-slide");
+    for (let step = 0; step < 20; step += 1) {
+      const shown = await page.evaluate(() => document.documentElement.dataset.shown);
+      await page.keyboard.press("ArrowRight");
+      await page.waitForFunction((shown) => document.documentElement.dataset.shown !== shown, shown);
+      times.push(Number(await page.evaluate(() => document.documentElement.dataset.tookbest)));
+      plans.add(await page.textContent("#answer"));
+    }
+    assert.ok(plans.size >= 5, `${kind[0][0]}: ${plans.size} different plans in 20 steps`);
+    times.sort((one, other) => one - other);
+    console.log(`a memory, ${kind[0][0]}: a step of a slider takes ${times[times.length / 2]} ms, at most ${times.at(-1)}; it should be below 50`);
+    await close(page);
+  }
+});
+
 test("the address carries the choice there and back", async () => {
   for (const asked of [
     [["last", "250k"], ["error", "2%"], ["counting", ""], ["server", "1MiB"]],

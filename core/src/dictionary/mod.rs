@@ -33,6 +33,7 @@ use crate::bits::{Aligned, size};
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
 use crate::hash::reduce;
+use crate::plan::effort;
 use bins::{SLOTS, THRESHOLD_BITS};
 
 /// Part of the slots of the first level in use at least, on average, and at most.
@@ -112,6 +113,7 @@ impl Shape {
             let fewest = bins_at(LOADS.1);
             let exact_bits = (fingerprints / (fewest * f64::from(buckets))).log2().max(0.0);
             for remainder_bits in [exact_bits.floor() as u32, exact_bits.ceil() as u32] {
+                effort::count();
                 let shape = Self { bins: 1, buckets, remainder_bits, tag_bits, sheds: 1 };
                 let bin_bytes = shape.level_bytes().0;
                 let slot_bits = f64::from(u8::BITS) * bin_bytes as f64;

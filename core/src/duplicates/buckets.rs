@@ -22,6 +22,7 @@ use crate::error::Error;
 use crate::float::Float as _;
 use crate::hash::reduce;
 use crate::parameters::{List, Parameters};
+use crate::plan::effort;
 use crate::promise::Mistakes;
 use crate::sample::sample;
 
@@ -341,6 +342,7 @@ impl<F: Fingerprints> Subfilter for Buckets<F> {
     }
 
     fn after(&self, n: f64, last: f64, stream: Stream, crowd: Crowd) -> Mistakes {
+        effort::count();
         self.law().after(n, last, stream, crowd)
     }
 

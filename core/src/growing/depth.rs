@@ -61,11 +61,12 @@ pub(super) struct Depths {
 
 impl Depths {
     pub(super) fn new(parameters: &GrowingParameters) -> Self {
+        let stated = parameters.stated_depth();
         let mut made = Self { depths: [Depth::default(); 2 * ALL], wider_below: [0; ALL] };
         for (depth, &remainder_bits) in parameters.remainder_bits.iter().enumerate() {
             made.depths[depth] = Depth::new(remainder_bits);
             made.depths[ALL + depth] = Depth::new(remainder_bits + 1);
-            made.wider_below[depth] = parameters.wider_below(depth as u32);
+            made.wider_below[depth] = parameters.wider_below(stated, depth as u32);
         }
         made
     }

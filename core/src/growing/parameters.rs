@@ -23,13 +23,17 @@
 //! 0.07%, and the depths before add another 0.07%.
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use super::directory::DEPTHS;
+use super::phases::Phases;
 use super::reshape::bins_for;
 use super::segment::{ADDRESS_CHANCE, MOST_BINS, SLOTS, words_of};
+use super::sizes::Sizes;
 use crate::blueprint::Unfit;
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
+use crate::plan::effort;
 use crate::rate::ErrorRate;
 
 /// How a growing filter is built.
@@ -99,7 +103,8 @@ impl GrowingParameters {
         if removing {
             return Self::least_error(bytes, |rate| Self::with_error(rate, items, true));
         }
-        Self::least_error(bytes, |rate| Self::with_stated_items(rate, items))
+        let sizes = Sizes::new(items);
+        Self::least_error(bytes, |rate| sizes.with_error(rate))
     }
 
     /// Bytes that `items` take at the very least.
@@ -151,8 +156,7 @@ impl GrowingParameters {
         }
         let expected = parameters.expected_depth();
         let most = EXPECTED_SHARE * rate;
-        let sum: f64 = (0..=expected).map(|depth| parameters.rate_of_depth(depth)).sum();
-        if sum > most {
+        if parameters.rate_of_depths(None, 0..expected + 1) > most {
             return None;
         }
         let beyond = (1.0 - EXPECTED_SHARE) * rate;
@@ -160,7 +164,7 @@ impl GrowingParameters {
             let share = beyond * thinning((depth - expected) as f64);
             let bits = &mut parameters.remainder_bits;
             bits[depth] = bits[depth - 1];
-            while parameters.rate_of_depth(depth) > share {
+            while parameters.rate_of_depth(None, depth) > share {
                 parameters.remainder_bits[depth] += 1;
             }
         }
@@ -170,14 +174,21 @@ impl GrowingParameters {
     /// Chance that an unseen key is reported, at the worst moment of however long a life: the sum
     /// over all depths.
     pub fn false_positive_rate(&self) -> f64 {
-        (0..DEPTHS).map(|depth| self.rate_of_depth(depth)).sum::<f64>().min(1.0)
+        self.rate_of_depths(self.stated_depth(), 0..DEPTHS).min(1.0)
     }
 
-    /// Chance that an unseen key is reported because of entries that came at this depth.
-    pub fn rate_of_depth(&self, depth: usize) -> f64 {
-        let came = self.came_at(depth);
-        let errs = (came - self.saved_of(depth, came)) * self.capacity() * ADDRESS_CHANCE;
-        errs * (-f64::from(self.remainder_bits[depth])).exp2()
+    /// Chance that an unseen key is reported because of entries that came at one of these depths, if the stated
+    /// depth is this one: many ask who know it.
+    pub(super) fn rate_of_depths(&self, stated: Option<usize>, depths: Range<usize>) -> f64 {
+        depths.map(|depth| self.rate_of_depth(stated, depth)).sum()
+    }
+
+    /// The same of one depth.
+    fn rate_of_depth(&self, stated: Option<usize>, depth: usize) -> f64 {
+        effort::count();
+        let came = self.came_at(stated, depth);
+        let errs = (came - self.saved_of(stated, depth, came)) * self.capacity() * ADDRESS_CHANCE;
+        errs * halved(self.remainder_bits[depth])
     }
 
     /// The depth that a stated number leads to, if one was stated: up to there every depth has one bit
@@ -190,19 +201,12 @@ impl GrowingParameters {
 
     /// Bits per item when the expected number is stored, on average over the phases of a doubling.
     pub fn bits_per_item(&self) -> f64 {
-        self.bits_of(self.width(self.expected_depth() as u32))
+        self.phases().bits(self.width(self.expected_depth() as u32))
     }
 
-    /// Bits per item with fields of this width, on average over the phases of a doubling.
-    pub(super) fn bits_of(&self, width: usize) -> f64 {
-        // Those below the fraction that is to be split next are halves already.
-        let phases = [0.0, 0.2, 0.4, 0.6, 0.8].map(|split| {
-            let whole = (1.0 + split) * self.capacity();
-            let half = whole / 2.0;
-            split * segment_bits(width, half) / half
-                + (1.0 - split) * segment_bits(width, whole) / whole
-        });
-        phases.iter().sum::<f64>() / phases.len() as f64
+    /// Segments in the phases of a doubling.
+    pub(super) fn phases(&self) -> Phases {
+        Phases::new(self.capacity())
     }
 
     /// Bits per item when exactly so many items are stored.
@@ -239,7 +243,7 @@ impl GrowingParameters {
 
     /// The same in the segment of a hash.
     pub(super) fn width_at(&self, hash: u64, depth: u32) -> usize {
-        self.width(depth) + usize::from(hash < self.wider_below(depth))
+        self.width(depth) + usize::from(hash < self.wider_below(self.stated_depth(), depth))
     }
 
     /// Whether filters can be built so: every depth has room for what comes from the one before.
@@ -294,6 +298,12 @@ pub(super) fn bits_of_bins(width: usize, bins: usize) -> f64 {
     64.0 * words_of(width, bins) as f64 + DIRECTORY_BITS
 }
 
+/// One half to the power of so many, exactly, and sooner than a function of real numbers tells it.
+fn halved(times: u8) -> f64 {
+    let exponent = 1023 - u64::from(times);
+    f64::from_bits(exponent << 52)
+}
+
 /// Shares of the depths beyond the expected one; they add up to one.
 fn thinning(beyond: f64) -> f64 {
     const SLOWNESS: f64 = 2.0;
@@ -318,6 +328,11 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn halves_are_exact() {
+        assert!((0..=u8::MAX).all(|times| halved(times) == 0.5_f64.powi(times.into())));
     }
 
     /// What remainders have at ten million keys and 1%, if other numbers were expected.

@@ -19,73 +19,24 @@
 //! as those of smaller segments with 9 take, and add 0.32%. That is 11.1 bits per item instead of 14.9.
 
 use super::directory::DEPTHS;
-use super::parameters::{
-    GrowingParameters, MOST_REMAINDER_BITS, UNKNOWN_ITEMS, bits_of_bins, segment_bits,
-};
+use super::parameters::{GrowingParameters, MOST_REMAINDER_BITS, bits_of_bins};
 use super::reshape::{SPARE, bins_for, least_bins};
-use super::segment::{MOST_BINS, SLOTS};
+use super::segment::SLOTS;
+use super::sizes::Sizes;
 use crate::blueprint::Unfit;
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
-
-/// Sizes of segments that are considered: up to the largest that can be built.
-const BINS: core::ops::RangeInclusive<u32> = 19..=MOST_BINS as u32 / 4;
-
-/// How many times the bits of a filter of which nothing was said one that outgrows its number may take on
-/// average, so that it does not take more at any moment.
-const NO_MORE: f64 = 0.99;
 
 impl GrowingParameters {
     /// Nearly the smallest for `items` that keep `rate` at every size and, beyond that number, take no
     /// more memory than if it had not been stated.
     pub fn with_stated_items(rate: f64, items: u64) -> Result<Self, Unfit> {
-        let none = Self::with_error(rate, UNKNOWN_ITEMS, false)?;
-        let unaware = Self { expected_items: items, ..none };
-        let made = BINS.filter_map(|bins| none.for_items(bins, rate, items));
-        let best = made.min_by(|(one, _), (other, _)| one.total_cmp(other));
-        Ok(best
-            .filter(|&(bits, _)| bits < unaware.bits_at(items))
-            .map_or(unaware, |(_, best)| best))
-    }
-
-    /// Segments of so many bins for so many items, growing on as `self` does, and the bits that each item then
-    /// takes; `None` if that errs too often, or the items are so few that it does not matter.
-    fn for_items(&self, bins: u32, rate: f64, items: u64) -> Option<(f64, Self)> {
-        let mut made = Self { expected_items: items, bins, ..*self };
-        let (depth, stated_bins) = made.filled_by(items)?;
-        made.stated_bins = stated_bins;
-        // The longest remainders that fit, which are nearly the same at the next depth.
-        let mut remainder = 1;
-        for beyond in depth + 1..DEPTHS {
-            let most = self.bits_of(self.width(self.depth_of(&made, beyond)));
-            let fits = |remainder: u32| {
-                let width = remainder as usize + 1;
-                made.bits_of(width) <= NO_MORE * most
-                    && (beyond > depth + 1 || made.bits_when_left(width) <= most)
-            };
-            while remainder > 0 && !fits(remainder) {
-                remainder -= 1;
-            }
-            while remainder < MOST_REMAINDER_BITS && fits(remainder + 1) {
-                remainder += 1;
-            }
-            if remainder == 0 {
-                return None;
-            }
-            made.remainder_bits[beyond] = remainder as u8;
-        }
-        made.fall_to(depth, 1);
-        let left = rate - (depth + 1..DEPTHS).map(|beyond| made.rate_of_depth(beyond)).sum::<f64>();
-        (1..MOST_REMAINDER_BITS - depth as u32).find_map(|remainder| {
-            made.fall_to(depth, remainder);
-            made.wider = made.wide_enough(depth, left)?;
-            made.is_valid().then(|| (made.bits_when_reached(depth), made))
-        })
+        Sizes::new(items).with_error(rate)
     }
 
     /// The depth at which so many items fit into segments twice as large as the smallest that are split, and
     /// the bins that those need. Some have more than the others; one in a thousand has three deviations more, and splits.
-    fn filled_by(&self, items: u64) -> Option<(usize, u8)> {
+    pub(super) fn filled_by(&self, items: u64) -> Option<(usize, u8)> {
         let bins = |depth: usize| {
             let usual = items as f64 * (-(depth as f64)).exp2();
             least_bins((usual + 3.0 * usual.sqrt()) as usize) as u64
@@ -97,36 +48,42 @@ impl GrowingParameters {
     }
 
     /// Remainders of so many bits at this depth, and one more at each before.
-    fn fall_to(&mut self, depth: usize, remainder: u32) {
+    pub(super) fn fall_to(&mut self, depth: usize, remainder: u32) {
         for at in 0..=depth {
             self.remainder_bits[at] = (remainder as usize + depth - at) as u8;
         }
     }
 
-    /// The fewest segments with a bit more, in 256ths, with which all up to this depth err at most so often. All
-    /// but one at most: if all had a bit more, all would have the same.
-    fn wide_enough(&self, depth: usize, rate: f64) -> Option<u8> {
-        let finest = (256_u32 >> depth).max(1);
-        let errs = |parts: u32| {
-            let made = self.with_wider((parts * finest) as u8);
-            (0..=depth).map(|at| made.rate_of_depth(at)).sum::<f64>()
-        };
+    /// How often all up to this depth, which is the stated one, err if as many segments as possible have a bit
+    /// more: all but one. If all had, all would have the same.
+    pub(super) fn rate_when_widest(&self, depth: usize) -> f64 {
+        let finest = finest_part(depth);
+        self.rate_when_wider(depth, (256 - finest) as u8)
+    }
+
+    /// The fewest segments with a bit more, in 256ths, with which all up to this depth err at most so often: at
+    /// the most they do.
+    pub(super) fn wide_enough(&self, depth: usize, rate: f64) -> u8 {
+        let finest = finest_part(depth);
         let (mut few, mut enough) = (0, 256 / finest - 1);
-        if errs(enough) > rate {
-            return None;
-        }
         while few < enough {
             let middle = few.midpoint(enough);
-            match errs(middle) <= rate {
+            match self.rate_when_wider(depth, (middle * finest) as u8) <= rate {
                 true => enough = middle,
                 false => few = middle + 1,
             }
         }
-        Some((enough * finest) as u8)
+        (enough * finest) as u8
     }
 
-    fn with_wider(&self, wider: u8) -> Self {
-        Self { wider, ..*self }
+    /// No more than those, and sooner known: a bit more in a part of all segments saves half of that part at most.
+    pub(super) fn too_few_wide(&self, depth: usize, rate: f64) -> u8 {
+        let part = 2.0 * (1.0 - rate / self.rate_when_wider(depth, 0));
+        (256.0 * part - 1.0) as u8
+    }
+
+    fn rate_when_wider(&self, depth: usize, wider: u8) -> f64 {
+        Self { wider, ..*self }.rate_of_depths(Some(depth), 0..depth + 1)
     }
 
     /// Whether what is said of a stated number can be: nothing is lost when its segments split.
@@ -143,10 +100,10 @@ impl GrowingParameters {
     }
 
     /// Entries that come at this depth for each segment there will be, in parts of C.
-    pub(super) fn came_at(&self, depth: usize) -> f64 {
+    pub(super) fn came_at(&self, stated_depth: Option<usize>, depth: usize) -> f64 {
         let slots = SLOTS as f64 * f64::from(self.stated_bins);
         let stated = (slots - SPARE as f64) / self.capacity();
-        match self.stated_depth() {
+        match stated_depth {
             // But for the first they begin as halves, with 0.73 C on average; then all become equally large.
             Some(0) if depth == 0 && self.stated_bins != 0 => stated,
             Some(at) if depth == at && self.stated_bins != 0 => stated - 0.73,
@@ -159,8 +116,8 @@ impl GrowingParameters {
     }
 
     /// Hashes below this one have a bit more at this depth. Segments through which the boundary goes have not.
-    pub(super) fn wider_below(&self, depth: u32) -> u64 {
-        match self.stated_depth() {
+    pub(super) fn wider_below(&self, stated_depth: Option<usize>, depth: u32) -> u64 {
+        match stated_depth {
             Some(stated) if (1..=stated).contains(&(depth as usize)) => {
                 (u64::from(self.wider) << depth >> 8) << (64 - depth)
             }
@@ -170,12 +127,12 @@ impl GrowingParameters {
 
     /// How much less than `came` would err as often as what came at this depth, because some have a bit more.
     /// To the segment with the boundary inside, which has not, may have come more than to others: 7/8.
-    pub(super) fn saved_of(&self, depth: usize, came: f64) -> f64 {
-        if self.wider == 0 || self.stated_depth().is_none_or(|stated| depth > stated) {
+    pub(super) fn saved_of(&self, stated_depth: Option<usize>, depth: usize, came: f64) -> f64 {
+        if self.wider == 0 || stated_depth.is_none_or(|stated| depth > stated) {
             return 0.0;
         }
         let all = f64::from(self.wider) / 256.0;
-        let here = self.wider_below(depth as u32) as f64 * (-64.0_f64).exp2();
+        let here = self.wider_below(stated_depth, depth as u32) as f64 * (-64.0_f64).exp2();
         (came * all - came.max(0.875) * (all - here)) / 2.0
     }
 
@@ -190,12 +147,6 @@ impl GrowingParameters {
             (1.0 - wider) * bits_of_bins(width, bins) + wider * bits_of_bins(width + 1, bins)
         });
         some.iter().sum::<f64>() / some.len() as f64 / usual
-    }
-
-    /// Bits per item with fields of this width when all segments of the stated number have just been split.
-    fn bits_when_left(&self, width: usize) -> f64 {
-        let half = f64::from(self.stated_bins) * SLOTS as f64 / 2.0;
-        segment_bits(width, half) / half
     }
 
     /// Bins for so many entries in a segment of this depth when more will come. At the depth that a stated number
@@ -216,10 +167,9 @@ impl GrowingParameters {
     fn entries_when_reached(&self, depth: usize) -> f64 {
         self.expected_items as f64 * (-(depth as f64)).exp2()
     }
+}
 
-    /// The depth that segments of `self` have when those of another filter have this one.
-    fn depth_of(&self, other: &Self, depth: usize) -> u32 {
-        let deeper = (other.capacity() / self.capacity()).log2().floor();
-        (depth as f64 + deeper).min((DEPTHS - 1) as f64) as u32
-    }
+/// The least part of all segments of this depth that can have a bit more, in 256ths.
+fn finest_part(depth: usize) -> u32 {
+    (256_u32 >> depth).max(1)
 }

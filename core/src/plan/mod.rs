@@ -4,6 +4,7 @@
 //! [`Goal`], and ranks what comes back. Formulas stay with their structures.
 
 pub mod bound;
+pub(crate) mod effort;
 mod goal;
 mod relax;
 mod wishes;
@@ -356,6 +357,24 @@ mod tests {
             }
         }
         assert!(known > 1_000, "{known}");
+    }
+
+    /// A page plans at every step of a slider. If `growing` worked everything out anew for every error that it
+    /// tries, there would be twice as many formulas as this, and each of them longer.
+    #[test]
+    fn a_plan_for_a_memory_is_soon_found() {
+        const MOST: u64 = 200_000;
+        let is_memory = |goal: &Goal| matches!(goal.limit, Limit::Memory(_));
+        let mut most = 0;
+        for goal in grid().into_iter().filter(is_memory) {
+            for removing in [false, true] {
+                let goal = Goal { removing, ..goal };
+                let (_, formulas) = effort::during(|| goal.best_plan());
+                assert!(formulas <= MOST, "{formulas} for {goal:?}");
+                most = most.max(formulas);
+            }
+        }
+        assert!(most > 1_000, "hardly anything is counted: {most}");
     }
 
     /// Scanning thousands of items to save a few hundred bytes is what nobody would want.

@@ -3,18 +3,16 @@
 //! Everybody reads the same file as standard input and writes to nowhere, in turns, so that whatever
 //! else the machine does meets all of them alike. The best of all rounds counts.
 
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use lately::raw::quantity;
-use testkit::random::SplitMix64;
-use wait4::Wait4;
 
+use crate::children::{Took, document, line, make};
 use crate::table::Table;
 
 /// What to race.
@@ -46,7 +44,7 @@ pub fn pipe(options: &Options, out: &mut impl Write) -> Result<bool> {
     fs::create_dir_all(&options.folder)?;
     let lines = options.folder.join(format!("{}-lines", options.lines));
     let documents = options.folder.join(format!("{}-documents", options.documents));
-    make(&lines, options.lines, |id, mixed| format!("{mixed:016x}{:03x}\n", id % 4096))?;
+    make(&lines, options.lines, line)?;
     make(&documents, options.documents, document)?;
     let lately = |flags: &str| format!("{} dedup {flags}", options.lately.display());
     for (file, ours) in [
@@ -67,38 +65,6 @@ pub fn pipe(options: &Options, out: &mut impl Write) -> Result<bool> {
     Ok(true)
 }
 
-/// Half of the records repeat an earlier one, any of them with the same chance.
-fn make(path: &Path, records: u64, text: impl Fn(u64, u64) -> String) -> Result<()> {
-    if path.exists() {
-        return Ok(());
-    }
-    let unfinished = path.with_extension("tmp");
-    let mut file = BufWriter::new(File::create(&unfinished)?);
-    let mut random = SplitMix64::new(1);
-    let mut fresh = 0;
-    for _ in 0..records {
-        let id = if fresh == 0 || random.below(2) == 0 {
-            fresh += 1;
-            fresh - 1
-        } else {
-            random.below(fresh)
-        };
-        file.write_all(text(id, SplitMix64::new(id).next_u64()).as_bytes())?;
-    }
-    file.flush()?;
-    fs::rename(unfinished, path).context("cannot keep the file")
-}
-
-fn document(id: u64, mixed: u64) -> String {
-    let (second, milli) = (id / 1000 % 60, id % 1000);
-    let (user, age, product) = (mixed % 100_000, 20 + mixed % 50, (mixed >> 20) % 100_000);
-    format!(
-        "{{\"ts\":\"2024-05-01T12:00:{second:02}.{milli:03}Z\",\"id\":\"{mixed:016x}\",\
-         \"user\":{{\"name\":\"user{user:05}\",\"age\":{age}}},\"event\":\"click\",\
-         \"url\":\"/products/{product:05}\",\"ms\":{milli:05}}}\n"
-    )
-}
-
 /// A command and its best run.
 struct Contender {
     command: String,
@@ -114,19 +80,9 @@ impl Contender {
     fn run(&mut self, file: &Path) -> Result<()> {
         let mut words = self.command.split_whitespace();
         let program = words.next().context("an empty command")?;
-        let begun = Instant::now();
-        let mut child = Command::new(program)
-            .args(words)
-            .stdin(File::open(file)?)
-            .stdout(Stdio::null())
-            .spawn()
-            .with_context(|| format!("cannot run {program}"))?;
-        let ended = child.wait4()?;
-        if !ended.status.success() {
-            bail!("{} failed", self.command);
-        }
-        self.seconds = self.seconds.min(begun.elapsed().as_secs_f64());
-        self.bytes = self.bytes.max(ended.rusage.maxrss);
+        let took = Took::by(Command::new(program).args(words), file, Stdio::null())?;
+        self.seconds = self.seconds.min(took.seconds);
+        self.bytes = self.bytes.max(took.bytes);
         Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! Experiments on counting: what the paper on spectral Bloom filters measured, and what we claim.
 
 pub mod blocked;
+pub mod counter;
 pub mod iceberg;
 pub mod join;
 pub mod pace;

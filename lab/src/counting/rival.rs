@@ -8,13 +8,13 @@ use std::time::Instant;
 use anyhow::{Result, anyhow};
 use clap::Args;
 use count_min_sketch::CountMinSketch32;
-use lately::raw::{Blueprint, Filter, quantity};
+use lately::raw::{Blueprint, quantity};
 use lately::spectral::{Blocked, BlockedParameters, Rows, Rule, SpectralParameters, Storage};
-use lately::{Hashing, Seed, Time};
 use testkit::oracle::Counts;
 use testkit::streams;
 
 use super::Errors;
+use super::counter::{CountMin, Counter, Ours, Pace};
 use crate::summary::Summary;
 use crate::table::Table;
 
@@ -34,88 +34,6 @@ pub struct Options {
 
 /// Sightings of a round of the race.
 const ROUND: usize = 250_000;
-
-/// One way to count.
-trait Counter {
-    /// Records sightings, one after the other.
-    fn add_each(&mut self, keys: &[u64]);
-    /// Asks for keys, one after the other.
-    fn count_each(&self, keys: &[u64]) -> u64;
-    fn count(&self, key: u64) -> u64;
-    fn bytes(&self) -> u64;
-}
-
-struct Theirs {
-    sketch: CountMinSketch32<u64>,
-    bytes: u64,
-}
-
-impl Counter for Theirs {
-    fn add_each(&mut self, keys: &[u64]) {
-        keys.iter().for_each(|key| self.sketch.increment(key));
-    }
-
-    fn count_each(&self, keys: &[u64]) -> u64 {
-        keys.iter().fold(0, |sum, key| sum + u64::from(self.sketch.estimate(key)))
-    }
-
-    fn count(&self, key: u64) -> u64 {
-        self.sketch.estimate(&key).into()
-    }
-
-    fn bytes(&self) -> u64 {
-        self.bytes
-    }
-}
-
-struct Ours {
-    filter: Box<dyn Filter>,
-    pace: Pace,
-}
-
-/// How updates are handed over.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Pace {
-    /// One by one, as to the rival.
-    Single,
-    /// Many at once, so that memory is fetched for all of them together.
-    Batched,
-}
-
-const HASHING: Hashing = Hashing::Fast(Seed(3));
-
-impl Counter for Ours {
-    fn add_each(&mut self, keys: &[u64]) {
-        if self.pace == Pace::Batched {
-            let mut new = [false; 64];
-            let mut hashes = [0; 64];
-            for keys in keys.chunks(64) {
-                for (hash, key) in hashes.iter_mut().zip(keys) {
-                    *hash = HASHING.hash(&key.to_le_bytes());
-                }
-                let many = keys.len();
-                self.filter.insert_hashes(&hashes[..many], Time::ZERO, &mut new[..many]);
-            }
-            return;
-        }
-        for key in keys {
-            self.filter.insert_hash(HASHING.hash(&key.to_le_bytes()), Time::ZERO);
-        }
-    }
-
-    fn count_each(&self, keys: &[u64]) -> u64 {
-        keys.iter().fold(0, |sum, &key| sum + self.count(key))
-    }
-
-    fn count(&self, key: u64) -> u64 {
-        let counter = self.filter.counting().expect("spectral filters count");
-        counter.count_hash(HASHING.hash(&key.to_le_bytes()), Time::ZERO)
-    }
-
-    fn bytes(&self) -> u64 {
-        self.filter.heap_bytes()
-    }
-}
 
 /// Counts streams with everybody. Claims: no more memory than the rival, no count too low, and a
 /// smaller mean error; with three hashes, the recommended rule and storage take at most 1.5 times as
@@ -141,7 +59,7 @@ fn race(options: &Options, skew: f64, out: &mut impl Write) -> Result<bool> {
     let sketch = CountMinSketch32::new(capacity, certainty, 2.0).map_err(refused)?;
     let bytes =
         CountMinSketch32::<u64>::estimate_memory(capacity, certainty, 2.0).map_err(refused)?;
-    let theirs = Theirs { sketch, bytes: bytes as u64 };
+    let theirs = CountMin { sketch, bytes: bytes as u64 };
     let items = truth.distinct();
     let mut contenders: Vec<(String, Box<dyn Counter>)> =
         vec![("count-min-sketch".to_owned(), Box::new(theirs))];
@@ -153,7 +71,7 @@ fn race(options: &Options, skew: f64, out: &mut impl Write) -> Result<bool> {
         let spread = SpectralParameters { items, rows, rule, storage: Storage::Bytes };
         let blocked = Blocked { lines: counters / 64, hashes };
         let blocked = BlockedParameters { items, blocked, rule };
-        let ours = |blueprint: &dyn Blueprint| Ours { filter: blueprint.allocate(Seed(0)), pace };
+        let ours = |blueprint: &dyn Blueprint| Ours::new(blueprint, pace);
         let how = if pace == Pace::Batched { ", batched" } else { "" };
         contenders.push((format!("spectral {hashes}{how}"), Box::new(ours(&spread))));
         contenders.push((format!("spectral-blocked {hashes}{how}"), Box::new(ours(&blocked))));

@@ -148,6 +148,7 @@ fn short_streams(length: u64, seed: u64, mut each: impl FnMut(Found) -> Result<(
         ("1M keys", 1_000_000, 0),
         ("1M, second half", 1_000_000, 500_000),
         ("10M keys", 10_000_000, 0),
+        ("100M keys", 100_000_000, 0),
     ];
     for (name, length, settled) in streams.into_iter().filter(|(_, shorter, _)| *shorter <= length)
     {

@@ -30,7 +30,7 @@ pub const CHAPTER: Chapter = Chapter {
         Figure {
             name: "counting-hashes",
             title: "The rules as counters per key grow",
-            says: "With one counter all are the same. Every further one helps minimal increase most.",
+            says: "With one counter selection and increase are the same. Every further one helps minimal increase most.",
             timed: false,
             seconds: 10,
             measure: hashes,

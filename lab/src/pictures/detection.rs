@@ -72,7 +72,7 @@ pub const CHAPTER: Chapter = Chapter {
         Figure {
             name: "detection-7",
             title: "Figures 7 and 9: alone, and in the queue that errs least",
-            says: "In a queue a small window errs a thousandth as often; a large one gains nothing, \
+            says: "In a queue a small window errs about a thousandth as often, or less; a large one gains nothing, \
                    as the paper saw. Figure 9 (right) is its appendix; there the cuckoo filter had a quarter of its memory \
                    and stable Bloom reported a key if any cell was set, so its curves lie higher than ours.",
             timed: false,
@@ -266,13 +266,14 @@ fn alone_and_queued(effort: Effort) -> Result<Drawn> {
     Ok(panels.into())
 }
 
-fn short_streams(_: Effort) -> Result<Drawn> {
+fn short_streams(effort: Effort) -> Result<Drawn> {
     let mut panel = Panel::new(
         window_axis(),
         Axis::even("error, sum of both kinds", Unit::Share).from(0.0).to(1.0),
     );
-    let names = ["100k keys", "1M keys", "10M keys", "1M, second half"];
-    into(&mut panel, "8", 10_000_000, |found| hue_of(&names, &found.series))?;
+    let names = ["100k keys", "1M keys", "10M keys", "1M, second half", "100M keys"];
+    let longest = effort.pick(10_000_000, 100_000_000);
+    into(&mut panel, "8", longest, |found| hue_of(&names, &found.series))?;
     // The law is that of streams without an end: one line for all.
     let is_formula = |role: Role| role == Role::Formula;
     let law = panel.series.iter().position(|series| is_formula(series.role));

@@ -3,16 +3,20 @@
 //! A figure is a value ([`figure::Figure`]) that measures itself into panels of points. Everything else
 //! reads those: the picture, the record, the page, and the check that what is kept can be had again.
 
+mod command;
 pub mod compare;
 mod counting;
 mod detection;
 pub mod draw;
 pub mod figure;
+mod front;
 mod growing;
 pub mod keep;
 mod ours;
 mod page;
 pub mod picture;
+#[cfg(test)]
+mod said;
 mod scale;
 mod slices;
 mod speed;

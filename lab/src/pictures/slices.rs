@@ -53,7 +53,7 @@ pub const CHAPTER: Chapter = Chapter {
         Figure {
             name: "slices-table-2",
             title: "Table 2: bits per element for every error",
-            says: "No pair of the authors, measured in the last tenth of the stream, takes more than the paper says (dashed), \
+            says: "Measured in the last tenth of the stream. No pair of the authors takes more than the most that the paper says (dashed), \
                    whose numbers are rounded down. What our planner chooses for the same structure takes less, \
                    because it sets several bits in one word instead of one bit in a slice.",
             timed: false,

@@ -1,7 +1,7 @@
-//! Pictures of time: tails of insertions, windows of every size beside the caches, bits against time.
+//! Pictures of time: tails of insertions, and windows of every size beside the caches.
 
 use anyhow::Result;
-use lately::plan::{Goal, bound};
+use lately::plan::Goal;
 use lately::{ErrorRate, Window};
 use lately_papers::CATALOG;
 
@@ -9,32 +9,28 @@ use super::figure::{Drawn, Effort};
 use super::keep::SEED;
 use super::picture::{Axis, Panel, Point, Role, Unit};
 use crate::clock::Monotonic;
-use crate::contender::{Contender, Rival};
+use crate::contender::Contender;
 use crate::course::Course;
 use crate::machine::cache_bytes;
 use crate::race::{self, Lane, Operation, race};
-use crate::rivals::{
-    EXACT_WINDOW, FASTBLOOM, QFILTER, QFILTER_GROWN, ROTATING_FASTBLOOM, SCALABLE_CUCKOO,
-};
+use crate::record::Tally;
+use crate::rivals::{EXACT_WINDOW, QFILTER_GROWN, ROTATING_FASTBLOOM};
 use crate::stream::DISTINCT;
 use crate::worst_insert::{Stretch, insert_times};
 
-/// Whoever reads more cache lines than this is not raced.
-const SLOW_LINES: f64 = 64.0;
-
-fn percent() -> Result<ErrorRate> {
+pub(super) fn percent() -> Result<ErrorRate> {
     Ok(ErrorRate::new(0.01)?)
 }
 
-fn window(items: u64) -> Result<Goal> {
+pub(super) fn window(items: u64) -> Result<Goal> {
     Ok(Goal::new(Window::Last(items), percent()?))
 }
 
-fn set(items: u64) -> Result<Goal> {
+pub(super) fn set(items: u64) -> Result<Goal> {
     Ok(Goal { expected_items: Some(items), ..Goal::new(Window::Ever, percent()?) })
 }
 
-fn name_of(contender: Contender) -> &'static str {
+pub(super) fn name_of(contender: Contender) -> &'static str {
     match contender.name() {
         "exact-window" if !contender.is_ours() => "HashMap and queue",
         "rotating-fastbloom" => "rotating fastbloom",
@@ -92,14 +88,23 @@ pub fn tails(effort: Effort) -> Result<Drawn> {
     Ok(panels.into())
 }
 
-/// Times by operation, and bits, of all who run.
-struct Ran {
-    contender: Contender,
-    bits: f64,
-    nanos: Vec<(Operation, Vec<f64>)>,
+/// Times by operation, bits, and how many keys that never came were reported, of all who run.
+pub(super) struct Ran {
+    pub(super) contender: Contender,
+    pub(super) bits: f64,
+    pub(super) nanos: Vec<(Operation, Vec<f64>)>,
+    pub(super) reported: Tally,
 }
 
-fn run(
+impl Ran {
+    /// The time of an operation, over all rounds.
+    pub(super) fn time(&self, operation: Operation) -> Option<Point> {
+        let (_, nanos) = self.nanos.iter().find(|(other, _)| *other == operation)?;
+        Point::samples(0.0, nanos)
+    }
+}
+
+pub(super) fn run(
     contenders: &[Contender],
     goal: &Goal,
     items: u64,
@@ -115,12 +120,16 @@ fn run(
     let effort = race::Effort { rounds, keys, passes: 1 };
     race(&mut lanes, &mut course, goal, effort, &Monotonic::start())?;
     let ran = |(lane, &contender): (Lane<'_>, &Contender)| {
-        let nanos = |operation: Operation| {
-            let timing = lane.timings.iter().find(|timing| timing.operation == operation.name())?;
-            Some((operation, timing.nanos_per_key.clone()))
+        let timing = |operation: Operation| {
+            lane.timings.iter().find(|timing| timing.operation == operation.name())
         };
-        let bits = lane.meter.bytes() as f64 * 8.0 / items as f64;
-        Ran { contender, bits, nanos: Operation::ALL.into_iter().filter_map(nanos).collect() }
+        let nanos = |operation| Some((operation, timing(operation)?.nanos_per_key.clone()));
+        Ran {
+            contender,
+            bits: lane.meter.bytes() as f64 * 8.0 / items as f64,
+            nanos: Operation::ALL.into_iter().filter_map(nanos).collect(),
+            reported: timing(Operation::Absent).map(|timing| timing.seen).unwrap_or_default(),
+        }
     };
     Ok(lanes.into_iter().zip(contenders).map(ran).collect())
 }
@@ -169,50 +178,6 @@ pub fn sizes(effort: Effort) -> Result<Drawn> {
         for panel in panels.iter_mut().filter(|_| inside) {
             panel.mark(keys, &format!("L{}", at + 1));
         }
-    }
-    Ok(panels.into())
-}
-
-/// Bits against the time of an insertion.
-pub fn front(effort: Effort) -> Result<Drawn> {
-    let items = effort.pick(100_000, 1_000_000);
-    let mut panels = Vec::new();
-    let windows: &[&'static Rival] = &[&ROTATING_FASTBLOOM, &EXACT_WINDOW];
-    let sets: &[&'static Rival] = &[&FASTBLOOM, &QFILTER, &SCALABLE_CUCKOO];
-    for (title, goal, rivals, least) in [
-        ("a window", window(items)?, windows, bound::sliding_window(percent()?, items, None)),
-        ("a set of known size, from nothing", set(items)?, sets, bound::static_set(percent()?)),
-    ] {
-        let fits = |row: &&'static lately::catalog::Row| {
-            let proposed = (row.propose)(&goal);
-            proposed.is_ok_and(|found| found.lines_touched() <= SLOW_LINES)
-        };
-        let rows = CATALOG.iter().filter(fits).map(Contender::Row);
-        let contenders: Vec<_> = rows.chain(rivals.iter().copied().map(Contender::Rival)).collect();
-        let x = Axis::log("ns per insertion", Unit::Nanos);
-        let y = Axis::log("bits per key", Unit::Plain).from(5.0);
-        let mut panel = Panel::new(x, y).titled(title);
-        let rounds = effort.pick(5, 9);
-        for ran in run(&contenders, &goal, items, rounds, 50_000)? {
-            let insert = ran.nanos.iter().find(|(operation, _)| *operation == Operation::Insert);
-            let Some(time) = insert.and_then(|(_, nanos)| Point::samples(0.0, nanos)) else {
-                continue;
-            };
-            let hue = match (ran.contender, lately::catalog::CATALOG.row(ran.contender.name())) {
-                (Contender::Rival(_), _) => 1,
-                (_, Some(_)) => 0,
-                (_, None) => 2,
-            };
-            // Its place is its time; bits have hardly any luck in them.
-            let point = Point { x: time.y, ..Point::about(time.y, ran.bits, 0.05) };
-            panel.put(Role::Measured, hue, name_of(ran.contender), vec![point]);
-        }
-        let ends = panel.series.iter().flat_map(|series| &series.points).map(|point| point.x);
-        let (from, to) =
-            ends.fold((f64::INFINITY, 0.0_f64), |(from, to), x| (from.min(x), to.max(x)));
-        let level = [from / 1.3, to * 2.0].map(|x| Point::exact(x, least));
-        panel.put(Role::Bound, 0, "", level.to_vec());
-        panels.push(panel);
     }
     Ok(panels.into())
 }

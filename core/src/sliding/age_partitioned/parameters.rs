@@ -13,6 +13,7 @@ use crate::filter::Filter;
 use crate::float::Float as _;
 use crate::hash::Seed;
 use crate::parameters::{List, Parameters};
+use crate::plan::effort;
 use crate::promise::{Mistakes, Promise};
 use crate::sliding::slices::{BlockShape, window_chance};
 use crate::window::{Slack, Window};
@@ -51,6 +52,7 @@ impl AgePartitionedParameters {
     /// Chance that an unseen key is reported at the worst moment, just before the slices move on:
     /// then the slice of age i has received i + 1 generations, at most k.
     pub fn false_positive_rate(&self) -> f64 {
+        effort::count();
         let k = self.slices_per_key as usize;
         let law = self.block.law();
         let chance =

@@ -5,6 +5,7 @@ use crate::bits::{Aligned, size};
 use crate::dictionary::{Cut, MARGIN};
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
+use crate::plan::effort;
 
 /// Blocks after the last home, for what spills from there. A block has at most 255 guests, which fill
 /// four; the fifth is always empty, so that every block in use has a neighbour.
@@ -53,6 +54,7 @@ impl Shape {
             let fewest = entries / f64::from(SLOTS);
             let exact_bits = (fingerprints / (fewest * f64::from(buckets))).log2().max(0.0);
             for remainder_bits in [exact_bits.floor() as u32, exact_bits.ceil() as u32] {
+                effort::count();
                 let shape = Self { homes: 1, buckets, remainder_bits, tag_bits, fine_bits };
                 let per_home = f64::from(buckets) * f64::from(remainder_bits).exp2();
                 let homes = (entries / (f64::from(SLOTS) * shape.load())).ceil();
