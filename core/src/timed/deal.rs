@@ -25,12 +25,12 @@ struct Density {
 }
 
 /// Fuller bins take fewer bits and send more entries into the stash, which takes time. So full they take about as
-/// many bits as are promised (`cargo test -p lately --test timed_memory`).
+/// many bits as are promised (`cargo test -p lately --test all timed_memory::`).
 const KEYS: Density =
     Density { dealt: (9, 10), least_used: (47, 64), swept: (53, 64), crowded: (61, 64) };
 
 /// Entries of one key are in one bucket, so bins of counts are less even, and must be fuller for as few bits
-/// (`cargo test -p lately --test window_counts_memory`).
+/// (`cargo test -p lately --test all window_counts_memory::`).
 const COUNTS: Density =
     Density { dealt: (15, 16), least_used: (51, 64), swept: (7, 8), crowded: (65, 64) };
 
