@@ -22,17 +22,19 @@ struct Density {
     swept: (usize, usize),
     /// With as many it gets more bins.
     crowded: (usize, usize),
+    /// The part by which a stash grows is one of so many.
+    stash: usize,
 }
 
 /// Fuller bins take fewer bits and send more entries into the stash, which takes time. So full they take about as
 /// many bits as are promised (`cargo test -p lately --test all timed_memory::`).
 const KEYS: Density =
-    Density { dealt: (9, 10), least_used: (47, 64), swept: (53, 64), crowded: (61, 64) };
+    Density { dealt: (9, 10), least_used: (47, 64), swept: (53, 64), crowded: (61, 64), stash: 2 };
 
 /// Entries of one key are in one bucket, so bins of counts are less even, and must be fuller for as few bits
 /// (`cargo test -p lately --test all window_counts_memory::`).
 const COUNTS: Density =
-    Density { dealt: (15, 16), least_used: (51, 64), swept: (7, 8), crowded: (65, 64) };
+    Density { dealt: (15, 16), least_used: (51, 64), swept: (7, 8), crowded: (65, 64), stash: 4 };
 
 fn density(shape: &Shape) -> &'static Density {
     if shape.payload_bits > 0 { &COUNTS } else { &KEYS }
@@ -62,6 +64,11 @@ pub(super) fn most_bins_for(count: usize) -> usize {
 pub(super) fn is_used_enough(shape: &Shape, info: Info) -> bool {
     let (part, whole) = density(shape).least_used;
     info.count * whole >= info.slots() * part || info.bins <= bins_after_sweep(shape, info.count)
+}
+
+/// Exiles that a stash for so many is made for when it is full.
+pub(super) fn more_exiles(shape: &Shape, most: usize) -> usize {
+    most + most / density(shape).stash + MORE_EXILES
 }
 
 /// Bins that a full segment gets.

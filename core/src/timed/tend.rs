@@ -7,7 +7,9 @@
 //! touches more than its own segment and the two under the hand, with what is made of them.
 
 use super::clock::{REGION_BITS, region_of};
-use super::deal::{MORE_EXILES, bins_after_sweep, is_crowded, is_used_enough, more_bins};
+use super::deal::{
+    MORE_EXILES, bins_after_sweep, is_crowded, is_used_enough, more_bins, more_exiles,
+};
 use super::filter::{TimedWindow, limit};
 use super::segment::{Info, Segment};
 use super::stash::{MOST_STASH, stash_word, stash_words};
@@ -211,7 +213,7 @@ impl TimedWindow {
             self.replace(hash, made);
         } else {
             let most = segment.most_exiles();
-            if !self.set_most_exiles(hash, most + most / 2 + MORE_EXILES) {
+            if !self.set_most_exiles(hash, more_exiles(&self.shape, most)) {
                 self.give_up(hash);
             }
         }
