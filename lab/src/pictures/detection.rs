@@ -266,14 +266,14 @@ fn alone_and_queued(effort: Effort) -> Result<Drawn> {
     Ok(panels.into())
 }
 
-fn short_streams(effort: Effort) -> Result<Drawn> {
+/// With the longest stream in a quick run too: nothing else tells whether its line is as it was.
+fn short_streams(_: Effort) -> Result<Drawn> {
     let mut panel = Panel::new(
         window_axis(),
         Axis::even("error, sum of both kinds", Unit::Share).from(0.0).to(1.0),
     );
     let names = ["100k keys", "1M keys", "10M keys", "1M, second half", "100M keys"];
-    let longest = effort.pick(10_000_000, 100_000_000);
-    into(&mut panel, "8", longest, |found| hue_of(&names, &found.series))?;
+    into(&mut panel, "8", 100_000_000, |found| hue_of(&names, &found.series))?;
     // The law is that of streams without an end: one line for all.
     let is_formula = |role: Role| role == Role::Formula;
     let law = panel.series.iter().position(|series| is_formula(series.role));
