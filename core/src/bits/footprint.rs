@@ -20,28 +20,25 @@ use crate::hash::reduce;
 #[derive(Debug)]
 pub struct Footprint {
     level: Level,
-    /// Where the numbers are that every insertion changes.
-    numbers: [AtomicUsize; NUMBERS],
+    /// Where the numbers are that every insertion changes, all on one line.
+    numbers: AtomicUsize,
     /// Where the first record is.
     first: AtomicUsize,
     count: u64,
     stride: usize,
 }
 
-/// Numbers that every insertion changes, as far as they may lie on different lines.
-pub const NUMBERS: usize = 3;
-
 impl Footprint {
-    /// Of records, the one that the highest part of a hash chooses, and of some numbers.
+    /// Of records, the one that the highest part of a hash chooses, and of a number.
     pub fn new<const FRONT: usize>(
         level: Level,
         records: &Records<FRONT>,
         count: usize,
-        numbers: [&u64; NUMBERS],
+        number: &u64,
     ) -> Self {
         Self {
             level,
-            numbers: numbers.map(|number| AtomicUsize::new(core::ptr::from_ref(number).addr())),
+            numbers: AtomicUsize::new(core::ptr::from_ref(number).addr()),
             first: AtomicUsize::new(records.as_slice().as_ptr().addr()),
             count: count as u64,
             stride: records.stride(),
@@ -50,19 +47,21 @@ impl Footprint {
 
     /// From now on where another of the same dimensions is.
     pub fn move_to(&self, other: &Self) {
-        let ours = self.numbers.iter().chain([&self.first]);
-        for (ours, theirs) in ours.zip(other.numbers.iter().chain([&other.first])) {
+        let pairs = [(&self.numbers, &other.numbers), (&self.first, &other.first)];
+        for (ours, theirs) in pairs {
             ours.store(theirs.load(Ordering::Relaxed), Ordering::Relaxed);
         }
     }
 
-    /// Starts loading what every insertion will write: the lock, and the numbers.
+    /// Starts loading what every insertion will write, the lock and the numbers, and the two lines behind
+    /// those, which it reads.
     #[inline(always)]
     pub fn fetch<L>(&self, lock: &L) {
         fetch_to_write(self.level, core::ptr::from_ref(lock).addr());
-        for number in &self.numbers {
-            fetch_to_write(self.level, number.load(Ordering::Relaxed));
-        }
+        let numbers = self.numbers.load(Ordering::Relaxed);
+        fetch_to_write(self.level, numbers);
+        prefetch_address(numbers.wrapping_add(LINE_BYTES));
+        prefetch_address(numbers.wrapping_add(2 * LINE_BYTES));
     }
 
     /// Starts loading the record that an insertion of a hash will write.
@@ -77,8 +76,18 @@ impl Footprint {
 #[inline(always)]
 pub(super) fn fetch_record(level: Level, first: usize, stride: usize, index: usize) {
     let start = first.wrapping_add(index.wrapping_mul(stride));
-    for byte in (0..stride).step_by(LINE_BYTES) {
-        fetch_to_write(level, start.wrapping_add(byte));
+    // Most have no more than three lines; a loop over so few would be most of the work.
+    fetch_to_write(level, start);
+    if stride > LINE_BYTES {
+        fetch_to_write(level, start.wrapping_add(LINE_BYTES));
+    }
+    if stride > 2 * LINE_BYTES {
+        fetch_to_write(level, start.wrapping_add(2 * LINE_BYTES));
+    }
+    if stride > 3 * LINE_BYTES {
+        for byte in (3 * LINE_BYTES..stride).step_by(LINE_BYTES) {
+            fetch_to_write(level, start.wrapping_add(byte));
+        }
     }
     fetch_to_write(level, start.wrapping_add(stride - 1));
 }

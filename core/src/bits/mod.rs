@@ -26,7 +26,7 @@ mod x86_64_row;
 pub use aligned::{Aligned, LINE_BYTES};
 pub(crate) use bytes::{bytes, bytes_mut};
 pub use extendible::{Extendible, MOST_WORDS, children, first_hash, prefix, sibling};
-pub use footprint::{Footprint, NUMBERS};
+pub use footprint::Footprint;
 pub(crate) use isa::vectorized;
 pub use isa::{FEW, Isa, Level};
 pub use large_pages::LargePages;

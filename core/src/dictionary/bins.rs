@@ -29,9 +29,10 @@ use crate::bits::{Isa, NEAR, Records, Row, STRETCH, Scalar, planes, prefetch, ro
 
 /// All bins, one after the other, without gaps.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub(crate) struct Bins {
-    pub(crate) layout: Layout,
     pub(crate) records: Records<FRONT>,
+    pub(crate) layout: Layout,
 }
 
 impl Bins {

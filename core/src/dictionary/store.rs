@@ -7,7 +7,7 @@ use super::bins::{Bin, Bins, FRONT, NOBODY};
 use super::overflow::REGIONS;
 use super::work::{Part, Uncounted, Work};
 use super::{Cut, Place, Shape};
-use crate::bits::{Footprint, Isa, LINE_BYTES, Level, NUMBERS, Scalar};
+use crate::bits::{Footprint, Isa, LINE_BYTES, Level, Scalar};
 use crate::error::Error;
 
 /// How many bins before its turn the sweep asks for a bin.
@@ -15,18 +15,19 @@ const AHEAD: usize = 2;
 
 /// Hashes with `tag_bits` of data each. Memory is fixed at construction.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub struct Dictionary {
-    pub(super) shape: Shape,
-    cut: Cut,
-    level: Level,
-    pub(super) bins: Bins,
-    pub(super) backyard: Backyard,
     /// Entries in both levels.
     pub(super) len: u64,
-    /// Entries lost since construction.
-    pub(super) lost: u64,
+    pub(super) bins: Bins,
+    cut: Cut,
+    level: Level,
     /// Entries that the next sweep of their bin removes.
     pub(super) due: u64,
+    /// Entries lost since construction.
+    pub(super) lost: u64,
+    pub(super) backyard: Backyard,
+    pub(super) shape: Shape,
     /// Sweeps of a region until all that it lost would have expired.
     pub(super) blind: [u16; REGIONS],
     /// Sweeps that an entry survives at most, and one for the region's own pace.
@@ -303,9 +304,17 @@ impl Dictionary {
         self.prefetch_bin(place.bin);
     }
 
-    /// Where an insertion will write, beside two numbers of whoever counts the sweeps.
-    pub fn footprint(&self, [one, two]: [&u64; NUMBERS - 1]) -> Footprint {
-        Footprint::new(self.level, &self.bins.records, self.shape.bins, [&self.len, one, two])
+    /// Where an insertion will write.
+    pub fn footprint(&self) -> Footprint {
+        Footprint::new(self.level, &self.bins.records, self.shape.bins, &self.len)
+    }
+
+    /// Asks for the memory of the bins that are swept next, this one and as many as a sweep asks for ahead.
+    #[inline(always)]
+    pub fn prefetch_sweeps(&self, next: usize) {
+        for number in next..=next + AHEAD {
+            self.bins.records.prefetch_to_write(self.level, number);
+        }
     }
 
     /// The same for a lookup, which mostly needs less.

@@ -4,6 +4,7 @@ use std::hint::black_box;
 use std::sync::Barrier;
 
 use lately::{Lately, Shared};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use super::{Doorkeeper, Part, Texts};
 use crate::clock::Clock;
@@ -64,12 +65,19 @@ pub fn crowd(
         };
         crowd.one[way].push(timed(&mut || work(&alone)));
         let barrier = Barrier::new(THREADS);
-        let run = |keys: &[&str]| {
+        let run = |processor: usize, keys: &[&str]| {
+            stay_on(processor);
             barrier.wait();
             timed(&mut || work(keys))
         };
         let slowest = std::thread::scope(|scope| {
-            let threads = together.each_ref().map(|keys| scope.spawn(|| run(keys)));
+            let mut processor = 0;
+            let threads = together.each_ref().map(|keys| {
+                let here = processor;
+                processor += 1;
+                let run = &run;
+                scope.spawn(move || run(here, keys))
+            });
             let times = threads.into_iter().map(|thread| thread.join().expect("nobody panics"));
             times.fold(0.0, f64::max)
         });
@@ -79,6 +87,18 @@ pub fn crowd(
         }
     }
     crowd
+}
+
+/// Keeps the calling thread on one of the processors that it may use. Two threads that begin on one, until
+/// somebody moves them apart, would be timed one after the other. Where it may not say, it is left alone.
+fn stay_on(number: usize) {
+    let Ok(allowed) = sched_getaffinity(None) else { return };
+    let mut processors = (0..CpuSet::MAX_CPU).filter(|&processor| allowed.is_set(processor));
+    if let Some(processor) = processors.nth(number) {
+        let mut only = CpuSet::new();
+        only.set(processor);
+        let _ = sched_setaffinity(None, &only);
+    }
 }
 
 fn in_batches(keys: &[&str], mut insert: impl FnMut(&[&str], &mut [bool])) {

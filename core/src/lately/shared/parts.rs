@@ -28,21 +28,28 @@ impl<T> Shareable for Lately<T> {
 pub(in crate::lately) struct Parts<D, F = AtomicBool> {
     hashing: Hashing,
     parts: Box<[Part<D, F>]>,
-    /// Where each part writes, if its structure knows.
-    footprints: Box<[Footprint]>,
 }
 
 /// A part, away from the cache lines of its neighbours' locks.
-#[repr(align(128))]
-struct Part<D, F>(Turn<D, F>);
+#[repr(C, align(128))]
+struct Part<D, F> {
+    turn: Turn<D, F>,
+    here: Here,
+}
+
+/// Where a part writes, if its structure knows. Read before the lock is taken, so that it has a cache line of
+/// its own, which no thread takes away from another.
+#[repr(align(64))]
+struct Here(Option<Footprint>);
 
 impl<D: Shareable, F: Flag> Parts<D, F> {
     /// At least one.
     pub(in crate::lately) fn new(hashing: Hashing, parts: Vec<D>) -> Self {
-        let footprints =
-            parts.iter().filter_map(|part| part.untyped().filter.footprint()).collect();
-        let parts = parts.into_iter().map(|part| Part(Turn::new(part))).collect();
-        Self { hashing, parts, footprints }
+        let part = |part: D| {
+            let here = Here(part.untyped().filter.footprint());
+            Part { turn: Turn::new(part), here }
+        };
+        Self { hashing, parts: parts.into_iter().map(part).collect() }
     }
 
     pub(in crate::lately) fn hashing(&self) -> Hashing {
@@ -53,9 +60,9 @@ impl<D: Shareable, F: Flag> Parts<D, F> {
         Shards(self.parts.len() as u32)
     }
 
-    /// Bytes of the locks and of what is known of where parts write.
+    /// Bytes of the locks, and of what is known of where parts write.
     pub(in crate::lately) fn own_bytes(&self) -> u64 {
-        (size_of_val(&*self.parts) + size_of_val(&*self.footprints)) as u64
+        size_of_val(&*self.parts) as u64
     }
 
     /// Changes the part of a key.
@@ -66,8 +73,12 @@ impl<D: Shareable, F: Flag> Parts<D, F> {
         work: impl FnOnce(&mut D, Hashed) -> R,
     ) -> R {
         let (number, key) = self.number(key);
-        self.fetch(number, &[key]);
-        work(&mut self.parts[number].0.take(), key)
+        let Part { turn, here } = &self.parts[number];
+        if let Here(Some(footprint)) = here {
+            footprint.fetch(turn);
+            footprint.fetch_record(key.0);
+        }
+        work(&mut turn.take(), key)
     }
 
     /// Looks at the part of a key.
@@ -78,12 +89,12 @@ impl<D: Shareable, F: Flag> Parts<D, F> {
         work: impl FnOnce(&D, Hashed) -> R,
     ) -> R {
         let (number, key) = self.number(key);
-        work(&self.parts[number].0.take(), key)
+        work(&self.parts[number].turn.take(), key)
     }
 
     /// Looks at any part, where all are alike.
     pub(in crate::lately) fn of_one<R>(&self, work: impl FnOnce(&D) -> R) -> R {
-        work(&self.parts[0].0.take())
+        work(&self.parts[0].turn.take())
     }
 
     /// Looks at one part after the other.
@@ -91,7 +102,7 @@ impl<D: Shareable, F: Flag> Parts<D, F> {
         &'a self,
         mut work: impl FnMut(&D) -> R + 'a,
     ) -> impl Iterator<Item = R> + 'a {
-        self.parts.iter().map(move |part| work(&part.0.take()))
+        self.parts.iter().map(move |part| work(&part.turn.take()))
     }
 
     /// Changes one part after the other.
@@ -99,13 +110,13 @@ impl<D: Shareable, F: Flag> Parts<D, F> {
         &'a self,
         mut work: impl FnMut(&mut D) -> R + 'a,
     ) -> impl Iterator<Item = R> + 'a {
-        self.parts.iter().map(move |part| work(&mut part.0.take()))
+        self.parts.iter().map(move |part| work(&mut part.turn.take()))
     }
 
     /// A part by its number.
     #[inline(always)]
     pub(in crate::lately) fn part(&self, number: usize) -> &Turn<D, F> {
-        &self.parts[number].0
+        &self.parts[number].turn
     }
 
     /// Which part a key belongs to.
@@ -118,8 +129,9 @@ impl<D: Shareable, F: Flag> Parts<D, F> {
     /// Starts loading all that insertions of some keys of a part will write, its lock included.
     #[inline(always)]
     pub(in crate::lately) fn fetch(&self, number: usize, keys: &[Hashed]) {
-        if let Some(footprint) = self.footprints.get(number) {
-            footprint.fetch(&self.parts[number]);
+        let Part { turn, here } = &self.parts[number];
+        if let Here(Some(footprint)) = here {
+            footprint.fetch(turn);
             keys.iter().for_each(|key| footprint.fetch_record(key.0));
         }
     }
@@ -128,11 +140,10 @@ impl<D: Shareable, F: Flag> Parts<D, F> {
 impl<T, F: Flag> Parts<Lately<T>, F> {
     /// Forgets everything, part by part.
     pub(in crate::lately) fn clear(&self) -> Result<(), Error> {
-        for (number, part) in self.parts.iter().enumerate() {
-            let mut part = part.0.take();
+        for Part { turn, here: Here(known) } in &self.parts {
+            let mut part = turn.take();
             part.clear()?;
-            let here = part.inner.filter.footprint();
-            if let Some((known, here)) = self.footprints.get(number).zip(here) {
+            if let Some((known, here)) = known.as_ref().zip(part.inner.filter.footprint()) {
                 known.move_to(&here);
             }
         }

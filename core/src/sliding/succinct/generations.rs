@@ -102,9 +102,9 @@ impl Generations {
         }
     }
 
-    /// The first and the last of the numbers that change as elements come.
-    pub fn changing(&self) -> [&u64; 2] {
-        [&self.elements, &self.tag]
+    /// The bin that is swept next.
+    pub fn next_bin(&self) -> usize {
+        self.swept as usize
     }
 
     /// The tag that a bin gives now.

@@ -42,11 +42,15 @@ use crate::window::{Time, Window};
 const AHEAD: usize = 20;
 
 /// Remembers the last n insertions.
+///
+/// What every insertion writes comes first and fills a cache line, what it reads the next two: a filter
+/// that threads share has many parts, and the nearest cache should hold those lines of all of them.
 #[derive(Debug, Clone)]
+#[repr(C, align(64))]
 pub struct Sliding {
-    parameters: SlidingParameters,
     generations: Generations,
     dictionary: Dictionary,
+    parameters: SlidingParameters,
 }
 
 impl Sliding {
@@ -230,6 +234,7 @@ impl Sliding {
     fn insert_batch(&mut self, hashes: &[u64], repeat: Repeat, new: &mut [bool]) {
         assert_eq!(hashes.len(), new.len(), "one answer per hash");
         vectorized!(self.dictionary.level(), |isa| {
+            self.dictionary.prefetch_sweeps(self.generations.next_bin());
             hashes.iter().take(AHEAD).for_each(|&hash| self.fetch(hash));
             for (index, (&hash, new)) in hashes.iter().zip(new).enumerate() {
                 self.fetch(hashes[(index + AHEAD).min(hashes.len() - 1)]);
@@ -315,7 +320,7 @@ impl Filter for Sliding {
     }
 
     fn footprint(&self) -> Option<Footprint> {
-        Some(self.dictionary.footprint(self.generations.changing()))
+        Some(self.dictionary.footprint())
     }
 }
 
