@@ -31,7 +31,7 @@ def swing(server, work, items, looks):
             work("LATELY.FORGET", "swing", f"{number} 3")
             work("LATELY.INFO", "swing", "bytes")
             work("LATELY.INFO", "swing", "false-positives-now")
-            work("LATELY.CARD", "swing")
+            assert work("LATELY.CARD", "swing", moment) > 0.9 * number * BATCH
     full = server("LATELY.INFO", "swing", "bytes")
     # All leaves, a part with every tenth of the span; then nothing but steps, as the timer takes them.
     for tenth in range(30):

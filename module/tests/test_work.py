@@ -143,6 +143,32 @@ def test_a_swing_takes_no_command_long(engine):
     assert not slow_steps(engine, scenario, limit=1e-3)
 
 
+@pytest.mark.parametrize("counting", [[], ["COUNTING"]])
+def test_a_full_window_by_time_tells_how_it_stands_at_once(engine, counting):
+    """Whatever is asked of a million items that are in the window, at a moment at which they are."""
+
+    def scenario(server, work):
+        moment = 1_700_000_000_000
+        reserve(server, "k", "WITHIN 3600000 ERROR 0.001 SEED 1".split(), *counting)
+        draw = random.Random(1)
+        for _ in range(20):
+            server("LATELY.ADDHASHES", "k", draw.randbytes(8 * 50_000), "AT", moment)
+        assert 960_000 < work("LATELY.CARD", "k", moment) < 1_040_000
+        # A little later, when nothing has been swept.
+        assert 960_000 < work("LATELY.CARD", "k", moment + 3_000_000) < 1_040_000
+        assert work("LATELY.CARD", "k", moment + 5_000_000) == 0
+        for field in work("LATELY.INFO", "k")[::2]:
+            work("LATELY.INFO", "k", field)
+        for turn in range(20):
+            work("LATELY.ADDAT", "k", moment, f"item {turn}")
+            work("LATELY.SEENAT", "k", moment, f"item {turn}")
+            work("LATELY.FORGET", "k", f"item {turn}", may_fail=True)
+        work("MEMORY", "USAGE", "k")
+        work("UNLINK", "k")
+
+    assert not slow_steps(engine, scenario)
+
+
 @pytest.mark.parametrize("structure", ["quotient-short-hash", "spectral-window"])
 def test_a_crowd_takes_no_command_long(engine, structure):
     """Many sightings at once push as many others out of a window, one by one unless they came at once."""

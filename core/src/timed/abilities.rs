@@ -15,7 +15,8 @@ use crate::float::Float as _;
 use crate::sample::spread;
 use crate::window::{Span, Time};
 
-/// Segments that are asked for how many keys there are: some 100 keys each.
+/// Segments that are asked for how many keys there are: a million keys or more, so that chance is a
+/// thousandth; by their tags alone, so that a server does not wait for the answer.
 const SEGMENTS_ASKED: usize = 1 << 10;
 
 impl Aging for TimedWindow {
@@ -147,17 +148,16 @@ impl TimedWindow {
             let segment = Segment { words };
             let late = self.generation(region, now).wrapping_sub(segment.generation());
             let ages = u64::from(self.shape.ages);
-            // Of all that is not too old, what is at most so many generations old.
-            let young = |back: u64| match ages.checked_sub(late.saturating_add(back)) {
-                Some(oldest) => segment.count_young(&self.shape, oldest as u32) as f64,
-                None => 0.0,
+            let Some(last) = ages.checked_sub(late) else { return (depth, 0.0) };
+            let aged = |ages: Range<u64>| {
+                let (segment, shape) = (&segment, &self.shape);
+                let of_one = |age| vectorized!(self.level, |isa| segment.aged(isa, shape, age));
+                ages.map(of_one).sum::<usize>()
             };
-            let [oldest, second] = parts[region];
-            let counted = [young(0), young(1), young(2)];
-            let inside = oldest * (counted[0] - counted[1])
-                + second * (counted[1] - counted[2])
-                + counted[2];
-            (depth, inside)
+            let (second, oldest) = (aged(last.saturating_sub(1)..last), aged(last..last + 1));
+            let younger = segment.info().count - aged(last + 1..ages + 1) - oldest - second;
+            let [of_oldest, of_second] = parts[region];
+            (depth, of_oldest * oldest as f64 + of_second * second as f64 + younger as f64)
         };
         if self.segments.arrays() <= SEGMENTS_ASKED {
             return self.segments.first_hashes().map(|hash| count(hash).1).sum();
@@ -171,12 +171,21 @@ impl TimedWindow {
 }
 
 impl Segment<&[u64]> {
-    /// Entries that are at most so many generations old.
-    fn count_young(&self, shape: &Shape, oldest: u32) -> u64 {
-        let mut young = 0;
-        self.each(shape, |_, _, beside| {
-            young += u64::from(shape.age(self.generation(), shape.tag(beside)) <= oldest);
-        });
-        young
+    /// Entries that are so many generations old, counted from the generation of the segment.
+    #[inline(always)]
+    fn aged<I: Isa>(&self, isa: I, shape: &Shape, age: u64) -> usize {
+        let info = self.info();
+        if info.bins == 0 {
+            return 0;
+        }
+        let (layout, tag) = (info.layout(shape), shape.tag(self.generation().wrapping_sub(age)));
+        let in_bin = |number| {
+            let bin = self.bin(&layout, number);
+            bin.tagged_in(isa, tag.into(), shape.tag_bits) & bin.head().used()
+        };
+        let is_exile =
+            |&index: &usize| shape.tag(self.exile(shape, info, index).beside(info)) == tag;
+        (0..info.bins).map(|number| in_bin(number).count_ones() as usize).sum::<usize>()
+            + (0..self.exiles()).filter(is_exile).count()
     }
 }

@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 
 use lately::{Hashing, Promise, Window};
 
+use super::moment::MOMENT;
 use crate::args::{self, When};
 use crate::engine::{Access, Arg, Command, Doc, Effect, Keys, Kind, Refusal, Reply};
 use crate::object::{Stored, Value};
@@ -13,7 +14,7 @@ use crate::ours::{Call, Ours};
 /// `LATELY.INFO key [field]`
 pub struct Info;
 
-/// `LATELY.CARD key`
+/// `LATELY.CARD key [milliseconds]`
 pub struct Card;
 
 impl Command<Ours> for Info {
@@ -53,19 +54,24 @@ impl Command<Ours> for Info {
 impl Command<Ours> for Card {
     const DOC: Doc = Doc {
         name: c"LATELY.CARD",
-        summary: c"Says how many different items are in the window now, where that is known",
+        summary: c"Says how many different items are in the window now or at a moment, where that is known",
         complexity: c"O(1)",
-        arity: 2,
+        arity: -2,
         effect: Effect::Read,
         keys: Keys::First,
-        args: &[Arg::key()],
+        args: &[Arg::key(), MOMENT.maybe()],
     };
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
+        let when = match call.words()[..] {
+            [_, _] => When::Now,
+            [_, _, moment] => When::at(moment)?,
+            _ => return Err(args::wrong_number("lately.card")),
+        };
         match call.key(1, Access::Read).value()? {
             Some(value) => {
                 let stored = value.filter()?;
-                Ok(Reply::count(stored.distinct(When::Now.time(stored))?))
+                Ok(Reply::count(stored.distinct(when.time(stored))?))
             }
             None => Ok(Reply::Int(0)),
         }
