@@ -2,7 +2,7 @@
 //!
 //! Keep a short fingerprint of every insertion in a table, with the number of its generation as data; a
 //! repeated key gets a new number; what is c generations old is removed, home by home. Which table it is,
-//! and in which order its homes are swept, is up to the parameters: [`Design`].
+//! and in which order its homes are swept, is up to the parameters: [`SweptParameters`].
 //!
 //! Naor and Yogev, *Sliding Bloom Filters*, section 2.
 //!
@@ -12,7 +12,7 @@
 use alloc::boxed::Box;
 use core::ops::RangeInclusive;
 
-use super::design::{Design, Passes};
+use super::swept_parameters::{Passes, SweptParameters};
 use crate::bits::{Footprint, Isa, vectorized};
 use crate::blueprint::{Blueprint, Floor, Structure, Unfit};
 use crate::codec::{Reader, Writer};
@@ -32,13 +32,13 @@ const AHEAD: usize = 20;
 
 /// Remembers the last n insertions.
 #[derive(Debug, Clone)]
-pub struct Swept<P: Design> {
+pub struct Swept<P: SweptParameters> {
     pub(super) parameters: P,
     pub(super) clock: P::Clock,
     pub(super) table: P::Table,
 }
 
-impl<P: Design> Swept<P> {
+impl<P: SweptParameters> Swept<P> {
     /// An empty filter.
     pub fn new(parameters: P) -> Self {
         Self { parameters, clock: parameters.clock(), table: parameters.table() }
@@ -233,7 +233,7 @@ pub(super) fn in_window(clock: &impl Passes, frame: &Frame) -> f64 {
     frame.len as f64 - frame.due as f64 * clock.past_the_window()
 }
 
-impl<P: Design> Membership for Swept<P> {
+impl<P: SweptParameters> Membership for Swept<P> {
     #[inline]
     fn insert_hash(&mut self, hash: u64, _now: Time) -> bool {
         // The closure holds two words, which travel in registers.
@@ -278,7 +278,7 @@ impl<P: Design> Membership for Swept<P> {
     }
 }
 
-impl<P: Design> Filter for Swept<P> {
+impl<P: SweptParameters> Filter for Swept<P> {
     fn blueprint(&self) -> &dyn Blueprint {
         &self.parameters
     }
@@ -305,13 +305,13 @@ impl<P: Design> Filter for Swept<P> {
     }
 }
 
-impl<P: Design> Aging for Swept<P> {
+impl<P: SweptParameters> Aging for Swept<P> {
     fn age_hash(&self, hash: u64, _now: Time) -> Option<Age> {
         self.age(hash).map(Age::Items)
     }
 }
 
-impl<P: Design> Structure for P {
+impl<P: SweptParameters> Structure for P {
     fn propose(goal: &Goal) -> Result<Self, Unfit> {
         let window = goal.last()?;
         goal.neither_counts_nor_removes()?;

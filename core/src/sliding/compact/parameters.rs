@@ -19,7 +19,8 @@ use crate::parameters::{List, Parameters};
 use crate::promise::{Mistakes, Promise};
 use crate::sliding::budget::least_error;
 use crate::sliding::swept::in_window;
-use crate::sliding::{Design, Passes};
+use crate::sliding::swept_parameters::mistakes;
+use crate::sliding::{Passes, SweptParameters};
 use crate::window::{Slack, Window};
 
 /// Longest window, so that no product of its parts overflows.
@@ -109,7 +110,7 @@ fn population(window: u64, division: Division) -> (f64, f64) {
     }
 }
 
-impl Design for SlidingCompactParameters {
+impl SweptParameters for SlidingCompactParameters {
     type Clock = Clock;
     type Table = Blocks;
 
@@ -186,10 +187,7 @@ impl Blueprint for SlidingCompactParameters {
     fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {
         let stream = Stream::new(self.window, alphabet);
         let (_, alive) = population(self.window, self.division());
-        // From none to all of the slack is still reported, evenly.
-        let older = stream.among(self.slack() as f64 / 2.0);
-        let unseen = -(-stream.distinct(alive) / self.shape.fingerprints()).exp_m1();
-        Mistakes { false_positives: older + (1.0 - older) * unseen, false_negatives: 0.0 }
+        mistakes(&stream, self.slack(), alive, self.shape.fingerprints())
     }
 
     fn heap_bytes(&self) -> u64 {

@@ -9,7 +9,7 @@ use crate::dictionary::work::CacheLines;
 use crate::dictionary::{Place, Repeat, Sweep, Table};
 use crate::filter::Membership;
 use crate::hash::remix;
-use crate::sliding::{Design, Passes};
+use crate::sliding::{Passes, SweptParameters};
 use crate::window::Time;
 use testkit::rounds;
 

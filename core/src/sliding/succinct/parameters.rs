@@ -11,13 +11,12 @@ use crate::dictionary::{Dictionary, Frame, MARGIN, Population, Shape};
 use crate::duplicates::law::Stream;
 use crate::error::Error;
 use crate::filter::Filter;
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use crate::hash::Seed;
 use crate::parameters::{List, Parameters};
 use crate::promise::{Mistakes, Promise};
 use crate::sliding::budget::least_error;
-use crate::sliding::{Design, Passes};
+use crate::sliding::swept_parameters::mistakes;
+use crate::sliding::{Passes, SweptParameters};
 use crate::window::{Slack, Window};
 
 /// Longest window, so that no product of its parts overflows.
@@ -98,7 +97,7 @@ fn population(window: u64, count: u64) -> Population {
     }
 }
 
-impl Design for SlidingParameters {
+impl SweptParameters for SlidingParameters {
     type Clock = Generations;
     type Table = Dictionary;
 
@@ -171,10 +170,7 @@ impl Blueprint for SlidingParameters {
     fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {
         let stream = Stream::new(self.window, alphabet);
         let entries = population(self.window, self.generations).entries;
-        // From none to all of the slack is still reported, evenly.
-        let older = stream.among(self.slack() as f64 / 2.0);
-        let unseen = -(-stream.distinct(entries) / self.shape.fingerprints()).exp_m1();
-        Mistakes { false_positives: older + (1.0 - older) * unseen, false_negatives: 0.0 }
+        mistakes(&stream, self.slack(), entries, self.shape.fingerprints())
     }
 
     fn heap_bytes(&self) -> u64 {

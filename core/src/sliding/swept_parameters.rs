@@ -6,11 +6,15 @@ use crate::bits::Footprint;
 use crate::blueprint::{Blueprint, Unfit};
 use crate::codec::Reader;
 use crate::dictionary::{Frame, Sweep, Table};
+use crate::duplicates::law::Stream;
 use crate::error::Error;
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
 use crate::parameters::Parameters;
+use crate::promise::Mistakes;
 
 /// How such a filter is built.
-pub trait Design: Blueprint + Parameters + Copy + 'static {
+pub trait SweptParameters: Blueprint + Parameters + Copy + 'static {
     /// When which home is swept.
     type Clock: Passes<Moment = <Self::Table as Table>::Moment>;
     /// Where entries are.
@@ -92,4 +96,12 @@ pub trait Passes: Clone + Debug + Send + Sync {
     /// Part of the entries that are due which is older than the window, if a generation's elements
     /// lie evenly in it.
     fn past_the_window(&self) -> f64;
+}
+
+/// The errors to expect where lookups take so many entries for members.
+pub(super) fn mistakes(stream: &Stream, slack: u64, entries: f64, fingerprints: f64) -> Mistakes {
+    // From none to all of the slack is still reported, evenly.
+    let older = stream.among(slack as f64 / 2.0);
+    let unseen = -(-stream.distinct(entries) / fingerprints).exp_m1();
+    Mistakes { false_positives: older + (1.0 - older) * unseen, false_negatives: 0.0 }
 }
