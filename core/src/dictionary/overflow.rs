@@ -188,10 +188,15 @@ impl Dictionary {
     /// Counts a sweep of the region whose last bin this is.
     #[inline(always)]
     pub(super) fn age_region(&mut self, bin: usize) {
-        let frame = &mut self.frame;
-        if frame.lost == 0 {
-            return;
+        if self.frame.lost != 0 {
+            self.age_blind_region(bin);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn age_blind_region(&mut self, bin: usize) {
+        let frame = &mut self.frame;
         let here = frame.region(bin);
         if bin + 1 == self.shape.bins || frame.region(bin + 1) != here {
             frame.blind[here] = frame.blind[here].saturating_sub(1);

@@ -56,7 +56,13 @@ impl Frame {
     /// Whether what a home lost may be alive.
     #[inline(always)]
     pub(crate) fn is_blind(&self, home: usize) -> bool {
-        self.lost != 0 && self.blind[self.region(home)] != 0
+        self.lost != 0 && self.has_blind_spots(home)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn has_blind_spots(&self, home: usize) -> bool {
+        self.blind[self.region(home)] != 0
     }
 
     /// The region of a home.
