@@ -19,7 +19,7 @@ use crate::bits::{FEW, Isa};
 const EXILED: u32 = 3;
 
 impl Dictionary {
-    /// The part of [`Table::find`] that leaves the bin.
+    /// The part of [`Table::find`](super::Table::find) that leaves the bin.
     #[inline(never)]
     pub(super) fn find_exile<I: Isa>(
         &self,
@@ -125,7 +125,7 @@ impl Dictionary {
         seen
     }
 
-    /// The part of [`Table::sweep`] that leaves the bin: smallest buckets come first, so that
+    /// The part of [`Table::sweep`](super::Table::sweep) that leaves the bin: smallest buckets come first, so that
     /// the threshold rises.
     #[inline(always)]
     pub(super) fn bring_home<I: Isa>(
