@@ -1,9 +1,9 @@
 //! Mutants: the library with one small fault each. A test should fail for every one of them; what survives
 //! shows where nothing is tested, unless the fault makes no difference.
 //!
-//! `cargo-mutants` plants them, in a copy of the tree. There are thousands, and each is built and tested in
-//! about a minute. So they come in random order, and the chore ends when the time does. Those for which
-//! no test can fail are listed in [`REASONS`], each with the reason why.
+//! `cargo-mutants` plants them, in a copy of the tree. There are thousands, and for each the library and its
+//! tests are built and run. So they come in random order, and the chore ends when the time does. Those for
+//! which no test can fail are listed in [`REASONS`], each with the reason why.
 
 use std::fs;
 use std::path::{Path, PathBuf};
