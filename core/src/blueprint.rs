@@ -151,13 +151,6 @@ pub trait Structure: Blueprint + Parameters {
         Floor::NONE
     }
 
-    /// Whether its parameters for a goal might cost less than this price. Asked once something was found
-    /// and the floor is below it: one question about a price is sooner answered than what the least is.
-    fn may_beat(goal: &Goal, price: f64) -> bool {
-        let _ = (goal, price);
-        true
-    }
-
     /// Reads what [`Filter::write_payload`] of a filter with these parameters wrote.
     fn open(self, payload: &mut Reader<'_>) -> Result<Box<dyn Filter>, Error>;
 }

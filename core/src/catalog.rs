@@ -125,8 +125,6 @@ pub struct Row {
     pub propose: fn(&Goal) -> Result<Box<dyn Blueprint>, Unfit>,
     /// What these take at the very least, if that is known sooner.
     pub floor: fn(&Goal) -> Floor,
-    /// Whether they might cost less than a price.
-    pub may_beat: fn(&Goal, f64) -> bool,
     /// Its parameters as FORMAT.md has them.
     pub described: fn() -> String,
     /// Which type its parameters are of.
@@ -144,7 +142,6 @@ impl Row {
             strength,
             propose: |goal| Ok(Box::new(S::propose(goal)?)),
             floor: S::floor,
-            may_beat: S::may_beat,
             described: S::described,
             parameters: TypeId::of::<S>,
             open: |parameters, payload| S::read(parameters)?.open(payload),

@@ -38,19 +38,28 @@ pub mod raw;
 
 /// Rooms that only our own tests, fuzz bodies and lab may enter, by the feature `internals`: what is in
 /// them changes from one release to the next.
-macro_rules! inside {
-    ($($room:ident)+) => {$(
-        #[cfg(feature = "internals")]
-        pub mod $room;
-        #[cfg(not(feature = "internals"))]
-        #[allow(dead_code, unused_imports, reason = "some of it is there to be tested and measured")]
-        mod $room;
-    )+};
+#[path = "."]
+#[cfg_attr(
+    not(feature = "internals"),
+    allow(dead_code, unused_imports, reason = "some of it is there to be tested and measured")
+)]
+mod rooms {
+    pub mod bits;
+    pub mod dictionary;
+    pub mod duplicates;
+    pub mod frontier;
+    pub mod growing;
+    pub mod probability;
+    pub mod sample;
+    pub mod sliding;
+    pub mod spectral;
+    pub mod split_block;
+    pub mod timed;
 }
-
-inside!(
-    bits dictionary duplicates frontier growing probability sample sliding spectral split_block timed
-);
+#[cfg(feature = "internals")]
+pub use rooms::*;
+#[cfg(not(feature = "internals"))]
+use rooms::*;
 
 pub use clock::{Clock, NoClock, SystemClock};
 pub use error::{Error, Reason};

@@ -7,6 +7,7 @@ mod engines;
 mod fresh;
 mod fuzz;
 mod memory;
+mod mutants;
 mod named;
 mod node;
 mod packages;
@@ -14,7 +15,6 @@ mod page;
 mod portable;
 mod public;
 mod python;
-mod rooms;
 mod site;
 mod spark;
 mod steps;
@@ -41,6 +41,11 @@ Usage: cargo xtask CHORE
                 half an hour
   memory        Miri over the code that the compiler cannot check, the address sanitizer over the
                 library's tests, forged snapshots on a 32-bit target (needs a nightly toolchain)
+  mutants [--minutes N] [--changed [COMMIT]] [PATH]...
+                small faults planted in the library, in random order for so many minutes, 30 unless told
+                otherwise: in dictionary, growing, codec and plan, in these files or folders, or in files
+                that differ from a commit (HEAD); fails if no test notices one that xtask/mutants.txt
+                does not list
   portable      the library without an operating system, in WebAssembly under node, on 32 bits, on a
                 big-endian machine under Miri, and with the oldest Rust that it says it needs
   golden        write the golden snapshots that are missing, and the parameters in FORMAT.md
@@ -82,6 +87,7 @@ fn run() -> Result<()> {
         ["fuzz", seconds] => fuzz::run(seconds.parse().context("seconds must be a number")?),
         ["fresh"] => fresh::run(None),
         ["fresh", visitor] => fresh::run(Some(visitor)),
+        ["mutants", ref arguments @ ..] => mutants::run(arguments),
         ["memory"] => memory::check(),
         ["portable"] => portable::check(),
         ["golden"] => steps::golden(),

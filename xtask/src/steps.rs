@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::engines::{Build, Engines, TESTED};
 use crate::packages::{self, Package};
-use crate::{clicks, public, python, rooms, tidy};
+use crate::{clicks, public, python, tidy};
 
 /// All there is.
 const EVERYTHING: [&str; 3] = ["--workspace", "--features", "lately-cli/redis"];
@@ -82,7 +82,6 @@ pub fn golden() -> Result<()> {
 fn lint_steps() -> Vec<Step> {
     vec![
         cargo("format", &["fmt", "--all", "--check"]),
-        Step::new("format of rooms", rooms::check),
         Step::new("clippy", || {
             let mut command = Command::new("cargo");
             command.arg("clippy").args(EVERYTHING).args(["--all-targets", "--", "-D", "warnings"]);

@@ -20,7 +20,7 @@ use crate::hash::reduce;
 #[derive(Debug)]
 pub struct Footprint {
     level: Level,
-    /// Where the numbers are that every insertion changes, all on one line.
+    /// Where the numbers are that every insertion needs: three lines, of which it writes the first and the last.
     numbers: AtomicUsize,
     /// Where the first record is.
     first: AtomicUsize,
@@ -29,16 +29,16 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// Of records, the one that the highest part of a hash chooses, and of a number.
-    pub fn new<const FRONT: usize>(
+    /// Of records, the one that the highest part of a hash chooses, and of what the numbers begin with.
+    pub fn new<const FRONT: usize, N>(
         level: Level,
         records: &Records<FRONT>,
         count: usize,
-        number: &u64,
+        numbers: &N,
     ) -> Self {
         Self {
             level,
-            numbers: AtomicUsize::new(core::ptr::from_ref(number).addr()),
+            numbers: AtomicUsize::new(core::ptr::from_ref(numbers).addr()),
             first: AtomicUsize::new(records.as_slice().as_ptr().addr()),
             count: count as u64,
             stride: records.stride(),
@@ -53,15 +53,14 @@ impl Footprint {
         }
     }
 
-    /// Starts loading what every insertion will write, the lock and the numbers, and the two lines behind
-    /// those, which it reads.
+    /// Starts loading what every insertion needs: the lock, and the numbers.
     #[inline(always)]
     pub fn fetch<L>(&self, lock: &L) {
         fetch_to_write(self.level, core::ptr::from_ref(lock).addr());
         let numbers = self.numbers.load(Ordering::Relaxed);
         fetch_to_write(self.level, numbers);
         prefetch_address(numbers.wrapping_add(LINE_BYTES));
-        prefetch_address(numbers.wrapping_add(2 * LINE_BYTES));
+        fetch_to_write(self.level, numbers.wrapping_add(2 * LINE_BYTES));
     }
 
     /// Starts loading the record that an insertion of a hash will write.

@@ -1,7 +1,7 @@
 //! Records of one length, one after the other.
 #![allow(unsafe_code)]
 
-use super::aligned::Aligned;
+use super::aligned::{Aligned, LINE_BYTES};
 use super::footprint::fetch_record;
 use super::isa::Level;
 
@@ -98,6 +98,26 @@ impl<const FRONT: usize> Records<FRONT> {
     pub fn prefetch_to_write(&self, level: Level, index: usize) {
         let first = self.bytes.as_slice().as_ptr().addr();
         fetch_record(level, first, self.stride(), index);
+    }
+
+    /// Asks for a whole record, which need not exist.
+    #[inline(always)]
+    pub fn prefetch_all(&self, index: usize) {
+        let stride = self.stride();
+        self.prefetch(index, 0);
+        self.prefetch(index, LINE_BYTES);
+        if stride > 2 * LINE_BYTES {
+            self.prefetch(index, 2 * LINE_BYTES);
+        }
+        self.prefetch(index, stride - 1);
+    }
+
+    /// Asks for the front of a record, which need not exist.
+    #[inline(always)]
+    pub fn prefetch_front(&self, index: usize) {
+        for byte in [0, LINE_BYTES, FRONT - 1] {
+            self.prefetch(index, byte);
+        }
     }
 
     /// Asks for the cache line of a byte of a record, which need not exist.

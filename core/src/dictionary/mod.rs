@@ -4,7 +4,7 @@
 //! and are never stored: the bin is where the entry lies, the bucket is told by
 //! two bit vectors of the bin (`bins.rs`). Entries beyond 64 in a bin live in a
 //! small second level (`backyard.rs`) which knows their home, and return when
-//! [`Dictionary::sweep`] finds room. A full bin keeps its smallest buckets and
+//! [`Table::sweep`] finds room. A full bin keeps its smallest buckets and
 //! a threshold; a lookup leaves the bin only for a bucket from the threshold up.
 //!
 //! After Arbitman, Naor and Segev, *Backyard Cuckoo Hashing*, with a quotient
@@ -14,7 +14,7 @@
 //! It never forgets silently. An exile that finds two sheds and the stash full
 //! is lost, but a 64th part of the bins then answers [`Seen::Perhaps`] wherever
 //! the lost entry might have been, until it would have expired, and
-//! [`Dictionary::lost`] counts it. With random hashes this was never seen (see `docs/sliding.md`);
+//! [`Frame::lost`] counts it. With random hashes this was never seen (see `docs/sliding.md`);
 //! with hashes that crowd into few bins it is what keeps the answers one-sided.
 
 mod backyard;
@@ -25,9 +25,11 @@ mod overflow;
 pub(crate) mod several;
 mod state;
 mod store;
+mod table;
 pub mod work;
 
 pub use store::{Dictionary, Fault, Repeat, Seen, Stats, Tags};
+pub use table::{Frame, Sweep, Table};
 
 use crate::bits::{Aligned, size};
 #[cfg(not(feature = "std"))]

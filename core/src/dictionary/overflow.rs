@@ -10,18 +10,16 @@ use super::backyard::{Exile, ROOMS, Room};
 use super::bins::{NOBODY, SLOTS};
 use super::head::Head;
 use super::store::{Dictionary, Repeat, Seen, Tags, slots};
+use super::table::Sweep;
 use super::work::Work;
-use super::{Place, SPARE, Shape};
+use super::{Place, SPARE};
 use crate::bits::{FEW, Isa};
-
-/// Parts of the table that can lose entries independently.
-pub(super) const REGIONS: usize = 64;
 
 /// Entries that leave a full bin together.
 const EXILED: u32 = 3;
 
 impl Dictionary {
-    /// The part of [`Dictionary::find`] that leaves the bin.
+    /// The part of [`Table::find`](super::Table::find) that leaves the bin.
     #[inline(never)]
     pub(super) fn find_exile<I: Isa>(
         &self,
@@ -40,14 +38,14 @@ impl Dictionary {
         );
         match found {
             Some(tag) => Seen::Yes(tag),
-            None if self.is_blind(place.bin) => Seen::Perhaps,
+            None if self.frame.is_blind(place.bin) => Seen::Perhaps,
             None => Seen::No,
         }
     }
 
     /// The rest of [`Dictionary::insert`] when the entry may be stored already, or its bin is full.
     #[inline(always)]
-    pub fn insert_after_all<I: Isa>(
+    pub(super) fn insert_with_exiles<I: Isa>(
         &mut self,
         isa: I,
         place: Place,
@@ -55,7 +53,7 @@ impl Dictionary {
         repeat: Repeat,
         work: &mut impl Work,
     ) -> Seen {
-        let blind = self.is_blind(place.bin);
+        let blind = self.frame.is_blind(place.bin);
         let mut bin = self.bins.get_mut(place.bin);
         let mut head = bin.head();
         let run = head.run(isa, place.bucket);
@@ -67,7 +65,7 @@ impl Dictionary {
             let before = bin.tag(isa, slot);
             if repeat == Repeat::Refresh {
                 bin.set_tag(isa, slot, tags.now);
-                self.due -= u64::from(before == tags.due);
+                self.frame.due -= u64::from(before == tags.due);
             }
             return Seen::Yes(before);
         }
@@ -82,7 +80,7 @@ impl Dictionary {
                 let before = self.backyard.exile(&room, slot).tag;
                 if repeat == Repeat::Refresh {
                     self.backyard.set_tag(&room, slot, tags.now);
-                    self.due -= u64::from(before == tags.due);
+                    self.frame.due -= u64::from(before == tags.due);
                 }
                 return Seen::Yes(before);
             }
@@ -93,7 +91,7 @@ impl Dictionary {
                 }
             }
         }
-        self.len += 1;
+        self.frame.len += 1;
         let full = head.ends >> (SLOTS - 1) != 0;
         let stays = !full || place.bucket < head.last_bucket();
         if full {
@@ -109,8 +107,8 @@ impl Dictionary {
                 }
                 head.threshold = head.threshold.min(exile.bucket);
                 if !self.backyard.put(&room, exile) {
-                    self.due -= u64::from(exile.tag == tags.due);
-                    self.len -= 1;
+                    self.frame.due -= u64::from(exile.tag == tags.due);
+                    self.frame.len -= 1;
                     lost = true;
                 }
             }
@@ -122,42 +120,40 @@ impl Dictionary {
         }
         bin.set_head(head);
         if lost {
-            self.lose(place.bin);
+            self.frame.lose(place.bin);
         }
         seen
     }
 
-    /// The part of [`Dictionary::sweep`] that leaves the bin: smallest buckets come first, so that
+    /// The part of [`Table::sweep`](super::Table::sweep) that leaves the bin: smallest buckets come first, so that
     /// the threshold rises.
     #[inline(always)]
     pub(super) fn bring_home<I: Isa>(
         &mut self,
         isa: I,
-        number: usize,
+        sweep: Sweep,
         mut head: Head,
-        expired: u64,
-        due: u64,
         work: &mut impl Work,
     ) {
         isa.vectorize_apart(
             #[inline(always)]
             || {
-                let rooms = self.backyard.rooms(number);
+                let rooms = self.backyard.rooms(sweep.home);
                 self.backyard.prefetch(&rooms);
                 let mut waiting = Waiting::default();
                 for (index, room) in rooms.iter().enumerate() {
                     let mut leaving = 0;
                     for slot in slots(self.backyard.residents(isa, room, work)) {
                         let exile = self.backyard.exile(room, slot);
-                        self.due += u64::from(exile.tag == due);
-                        if exile.tag == expired {
+                        self.frame.due += u64::from(exile.tag == sweep.due);
+                        if exile.tag == sweep.expired {
                             leaving |= slot;
                         } else {
                             waiting.push(exile, index, slot);
                         }
                     }
                     self.backyard.free(room, leaving);
-                    self.forget(leaving);
+                    self.frame.forget(leaving.count_ones());
                 }
                 let order = waiting.order(isa);
                 let places = (SLOTS - SPARE).saturating_sub(head.count()) as usize;
@@ -171,8 +167,8 @@ impl Dictionary {
                     head.open(bucket, run);
                     taken |= 1 << (run.first + before as u32);
                 }
-                let blind = self.is_blind(number);
-                let mut bin = self.bins.get_mut(number);
+                let blind = self.frame.is_blind(sweep.home);
+                let mut bin = self.bins.get_mut(sweep.home);
                 bin.make_room(isa, taken);
                 for (&guest, slot) in guests.iter().zip(slots(taken)) {
                     bin.settle(isa, slot.trailing_zeros(), waiting.exile(guest));
@@ -189,41 +185,23 @@ impl Dictionary {
         )
     }
 
-    /// Counts the departure of expired slots.
-    #[inline(always)]
-    pub(super) fn forget(&mut self, slots: u64) {
-        let count = u64::from(slots.count_ones());
-        self.len -= count;
-        self.due -= count;
-    }
-
-    /// An entry of `bin` found no room.
-    #[cold]
-    fn lose(&mut self, bin: usize) {
-        self.lost = self.lost.saturating_add(1);
-        self.blind[region(&self.shape, bin)] = self.lifetime;
-    }
-
-    fn is_blind(&self, bin: usize) -> bool {
-        self.lost != 0 && self.blind[region(&self.shape, bin)] != 0
-    }
-
     /// Counts a sweep of the region whose last bin this is.
     #[inline(always)]
     pub(super) fn age_region(&mut self, bin: usize) {
-        if self.lost == 0 {
-            return;
-        }
-        let here = region(&self.shape, bin);
-        if bin + 1 == self.shape.bins || region(&self.shape, bin + 1) != here {
-            self.blind[here] = self.blind[here].saturating_sub(1);
+        if self.frame.lost != 0 {
+            self.age_blind_region(bin);
         }
     }
-}
 
-/// The region of a bin.
-fn region(shape: &Shape, bin: usize) -> usize {
-    (bin as u64 * REGIONS as u64 / shape.bins as u64) as usize
+    #[cold]
+    #[inline(never)]
+    fn age_blind_region(&mut self, bin: usize) {
+        let frame = &mut self.frame;
+        let here = frame.region(bin);
+        if bin + 1 == self.shape.bins || frame.region(bin + 1) != here {
+            frame.blind[here] = frame.blind[here].saturating_sub(1);
+        }
+    }
 }
 
 /// Exiles of one home who may return.

@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 
 use super::backyard::Exile;
 use super::bins::NOBODY;
-use super::overflow::REGIONS;
 use super::store::{Dictionary, Fault, slots};
+use super::table::Table;
 use super::work::Uncounted;
 use super::{Place, Shape};
 use crate::bits::Scalar;
@@ -13,17 +13,15 @@ use crate::codec::{Reader, Writer};
 use crate::error::Error;
 
 impl Dictionary {
-    /// Writes the complete state; equal on every machine. The shape is not part of it.
-    pub fn write(&self, out: &mut Writer) {
-        out.u64(self.lost);
-        for &sweeps in &self.blind {
-            out.u16(sweeps);
-        }
+    /// Writes all but the shape.
+    pub(super) fn write_levels(&self, out: &mut Writer) {
+        out.u64(self.frame.lost);
+        self.frame.write_blind(out);
         out.bytes(self.bins.records.as_slice());
         out.bytes(self.backyard.bytes.as_slice());
     }
 
-    /// Reads what [`Dictionary::write`] wrote. Trusts nothing.
+    /// Reads what [`Table::write`] wrote. Trusts nothing.
     ///
     /// `tag_limit` is above all tags; `due` tells the tag that the next sweep of a bin removes.
     pub fn read(
@@ -34,35 +32,25 @@ impl Dictionary {
         due: impl Fn(usize) -> u64,
     ) -> Result<Self, Error> {
         let lost = payload.u64("entries lost")?;
-        let mut blind = [0; REGIONS];
-        for sweeps in &mut blind {
-            *sweeps = payload.u16("blind regions")?;
-        }
+        let mut frame = Self::frame_of(shape, lifetime);
+        frame.read_blind(lost, payload)?;
         // Before anything is allocated.
         let (first, second) = shape.level_bytes();
         let bins = payload.bytes("bins", first)?;
         let backyard = payload.bytes("backyard", second)?;
-        let mut dictionary = Self::new(shape, lifetime);
+        let mut dictionary = Self { frame, ..Self::new(shape, lifetime) };
         dictionary.bins.records.as_mut_slice().copy_from_slice(bins);
         dictionary.backyard.bytes.as_mut_slice().copy_from_slice(backyard);
-        (dictionary.lost, dictionary.blind) = (lost, blind);
-        let too_blind = |&sweeps: &u16| sweeps > dictionary.lifetime || (sweeps > 0 && lost == 0);
-        if let Some(&sweeps) = blind.iter().find(|sweeps| too_blind(sweeps)) {
-            let expected = "no more sweeps than an entry lives";
-            return Err(Error::Field { field: "blind regions", found: sweeps.into(), expected });
-        }
-        (dictionary.len, dictionary.due) = dictionary.count(tag_limit, due)?;
+        (dictionary.frame.len, dictionary.frame.due) = dictionary.count(tag_limit, due)?;
         Ok(dictionary)
     }
 
-    /// Checks every invariant. What passes can not panic later.
-    pub fn validate(&self, tag_limit: u64, due: impl Fn(usize) -> u64) -> Result<(), Fault> {
-        let counted = self.count(tag_limit, due)?;
-        if counted == (self.len, self.due) { Ok(()) } else { Err(Fault::Count) }
-    }
-
-    /// Counts all entries and the due ones, and checks everything on the way.
-    fn count(&self, tag_limit: u64, due: impl Fn(usize) -> u64) -> Result<(u64, u64), Fault> {
+    /// What [`Table::count`] says.
+    pub(super) fn count_entries(
+        &self,
+        tag_limit: u64,
+        due: impl Fn(usize) -> u64,
+    ) -> Result<(u64, u64), Fault> {
         for number in 0..self.shape.bins {
             self.check_bin(number, tag_limit).ok_or(Fault::Bin(number))?;
         }

@@ -3,11 +3,12 @@
 use alloc::vec::Vec;
 
 use super::backyard::{Backyard, Exile};
-use super::bins::{Bin, Bins, FRONT, NOBODY};
-use super::overflow::REGIONS;
+use super::bins::{Bin, Bins, NOBODY};
+use super::table::{Frame, Sweep, Table};
 use super::work::{Part, Uncounted, Work};
-use super::{Cut, Place, Shape};
-use crate::bits::{Footprint, Isa, LINE_BYTES, Level, Scalar};
+use super::{Place, Shape};
+use crate::bits::{Footprint, Isa, Scalar};
+use crate::codec::Writer;
 use crate::error::Error;
 
 /// How many bins before its turn the sweep asks for a bin.
@@ -17,21 +18,10 @@ const AHEAD: usize = 2;
 #[derive(Debug, Clone)]
 #[repr(C)]
 pub struct Dictionary {
-    /// Entries in both levels.
-    pub(super) len: u64,
     pub(super) bins: Bins,
-    cut: Cut,
-    level: Level,
-    /// Entries that the next sweep of their bin removes.
-    pub(super) due: u64,
-    /// Entries lost since construction.
-    pub(super) lost: u64,
+    pub(super) frame: Frame,
     pub(super) backyard: Backyard,
     pub(super) shape: Shape,
-    /// Sweeps of a region until all that it lost would have expired.
-    pub(super) blind: [u16; REGIONS],
-    /// Sweeps that an entry survives at most, and one for the region's own pace.
-    pub(super) lifetime: u16,
 }
 
 /// What a dictionary knows of a hash.
@@ -39,7 +29,7 @@ pub struct Dictionary {
 pub enum Seen {
     /// Not stored.
     No,
-    /// Lost, or not stored; see [`Dictionary::lost`].
+    /// Lost, or not stored; see [`Frame::lost`].
     Perhaps,
     /// Stored with this tag, or shares its fingerprint with one that is.
     Yes(u64),
@@ -109,113 +99,20 @@ impl Dictionary {
         assert!(shape.is_valid(), "{shape:?} is impossible");
         Self {
             shape,
-            cut: shape.cut(),
-            level: Level::detect(),
+            frame: Self::frame_of(shape, lifetime),
             bins: Bins::new(&shape),
             backyard: Backyard::new(&shape),
-            len: 0,
-            due: 0,
-            lost: 0,
-            blind: [0; REGIONS],
-            lifetime: lifetime.saturating_add(1),
         }
     }
 
-    /// Uses plain Rust from now on; slower, equal in all else.
-    pub fn without_vectors(mut self) -> Self {
-        self.level = Level::Scalar(Scalar);
-        self
+    /// With one sweep more to live, for a region's own pace.
+    pub(super) fn frame_of(shape: Shape, lifetime: u16) -> Frame {
+        Frame::new(shape.cut(), lifetime.saturating_add(1))
     }
 
     /// The dimensions.
     pub fn shape(&self) -> &Shape {
         &self.shape
-    }
-
-    /// Where a hash lives.
-    #[inline(always)]
-    pub fn place(&self, hash: u64) -> Place {
-        self.cut.place(hash)
-    }
-
-    /// The instruction set in use.
-    #[inline(always)]
-    pub fn level(&self) -> Level {
-        self.level
-    }
-
-    /// Entries stored.
-    pub fn len(&self) -> u64 {
-        self.len
-    }
-
-    /// Entries that the next sweep of their bin removes.
-    pub fn due(&self) -> u64 {
-        self.due
-    }
-
-    /// True if nothing is stored.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// Entries that found no room, since construction. Each makes a part of the answers
-    /// [`Seen::Perhaps`] for a while.
-    pub fn lost(&self) -> u64 {
-        self.lost
-    }
-
-    /// What is known of a place.
-    #[inline(always)]
-    pub fn find<I: Isa>(&self, isa: I, place: Place, work: &mut impl Work) -> Seen {
-        self.touch_bin(place.bin, work);
-        let bin = self.bins.get(place.bin);
-        let view = bin.view(place.bucket);
-        let rooms = view.overflows().then(|| {
-            // On their way while the bin is searched.
-            let rooms = self.backyard.rooms(place.bin);
-            self.backyard.prefetch(&rooms);
-            rooms
-        });
-        let slot = bin.find(isa, view.run(isa), place.remainder);
-        if slot != 0 {
-            return Seen::Yes(bin.tag(isa, slot));
-        }
-        rooms.map_or(Seen::No, |rooms| self.find_exile(isa, place, &rooms, work))
-    }
-
-    /// Whether a place is stored, if the few bytes of its bucket tell; they mostly do.
-    ///
-    /// Otherwise the slot that probably holds it, if any: [`Dictionary::holds`] says whether it does,
-    /// and if it does not, [`Dictionary::find`] whether another does. Both should be kept out of the
-    /// way.
-    #[inline(always)]
-    pub fn glance<I: Isa>(&self, isa: I, place: Place) -> Result<bool, u64> {
-        let Some(bin) = self.bins.front(place.bin) else { return Err(0) };
-        bin.prefetch_row();
-        let view = bin.view(place.bucket);
-        let run = view.run(isa);
-        let candidates = bin.candidates(isa, run, place.remainder);
-        let (reached, overflows) = (run.reaches(candidates), view.overflows());
-        if !reached && !overflows {
-            return Ok(false);
-        }
-        // An empty bucket looked at the next one's run. It learns that only here, because every step
-        // before the branch is one that all lookups wait for.
-        match reached && run.occupied {
-            true => match Bin::<&[u8]>::nearest(run, candidates) {
-                slot if slot != 0 && bin.row_proves() => Ok(true),
-                slot => Err(slot),
-            },
-            false if overflows => Err(0),
-            false => Ok(false),
-        }
-    }
-
-    /// True if the slot that a [glance](Dictionary::glance) found holds a place.
-    #[inline(always)]
-    pub fn holds(&self, place: Place, slot: u64) -> bool {
-        self.bins.get(place.bin).planes_prove(slot, place.remainder)
     }
 
     /// Looks a place up and makes sure that it is stored, in one pass.
@@ -240,102 +137,9 @@ impl Dictionary {
         )
     }
 
-    /// Stores a place that is certainly new, in a bin with room: the common case, and the beginning
-    /// of [`Dictionary::insert`]. In any other case, does nothing and returns `false`.
-    #[inline(always)]
-    pub fn insert_at_once<I: Isa>(
-        &mut self,
-        isa: I,
-        place: Place,
-        tag: u64,
-        work: &mut impl Work,
-    ) -> bool {
-        self.touch_bin(place.bin, work);
-        let mut bin = self.bins.get_mut(place.bin);
-        bin.prefetch_row();
-        let view = bin.view(place.bucket);
-        let run = view.run(isa);
-        // One branch for all that is rare.
-        let perhaps = bin.may_hold(isa, run, place.remainder);
-        if perhaps | view.overflows() | view.is_full() {
-            return false;
-        }
-        bin.open(view.ends, place.bucket, run);
-        bin.insert(isa, run, place.remainder, tag);
-        self.len += 1;
-        true
-    }
-
-    /// Removes the entries of a bin that have the tag `expired`, and brings its exiles home as far
-    /// as there is room.
-    ///
-    /// Entries with the tag `due` are the next to go. Touches one bin, two sheds and the stash.
-    #[inline(always)]
-    pub fn sweep<I: Isa>(
-        &mut self,
-        isa: I,
-        number: usize,
-        expired: u64,
-        due: u64,
-        work: &mut impl Work,
-    ) {
-        self.touch_bin(number, work);
-        self.bins.records.prefetch_to_write(self.level, number);
-        self.bins.records.prefetch_to_write(self.level, number + AHEAD);
-        let mut bin = self.bins.get_mut(number);
-        let mut head = bin.head();
-        let used = head.used();
-        let [leaving, next] = bin.tagged(isa, [expired, due]).map(|slots| slots & used);
-        self.due += u64::from(next.count_ones());
-        if leaving != 0 {
-            bin.keep(isa, &mut head, used & !leaving);
-            bin.set_head(head);
-            self.forget(leaving);
-        }
-        if head.threshold != NOBODY {
-            self.bring_home(isa, number, head, expired, due, work);
-        }
-        self.age_region(number);
-    }
-
-    /// Asks for the memory of a place ahead of its use.
-    #[inline(always)]
-    pub fn prefetch(&self, place: Place) {
-        self.prefetch_bin(place.bin);
-    }
-
-    /// Where an insertion will write.
-    pub fn footprint(&self) -> Footprint {
-        Footprint::new(self.level, &self.bins.records, self.shape.bins, &self.len)
-    }
-
-    /// Asks for the memory of the bins that are swept next, this one and as many as a sweep asks for ahead.
-    #[inline(always)]
-    pub fn prefetch_sweeps(&self, next: usize) {
-        for number in next..=next + AHEAD {
-            self.bins.records.prefetch_to_write(self.level, number);
-        }
-    }
-
-    /// The same for a lookup, which mostly needs less.
-    #[inline(always)]
-    pub fn prefetch_front(&self, place: Place) {
-        for byte in [0, LINE_BYTES, FRONT - 1] {
-            self.bins.records.prefetch(place.bin, byte);
-        }
-    }
-
-    #[inline(always)]
-    fn prefetch_bin(&self, bin: usize) {
-        let records = &self.bins.records;
-        let stride = records.stride();
-        // The row, the words, the last plane.
-        records.prefetch(bin, 0);
-        records.prefetch(bin, LINE_BYTES);
-        if stride > 2 * LINE_BYTES {
-            records.prefetch(bin, 2 * LINE_BYTES);
-        }
-        records.prefetch(bin, stride - 1);
+    /// Where an insertion will write, given where its filter keeps time.
+    pub fn footprint<C>(&self, clock: &C) -> Footprint {
+        Footprint::new(self.level(), &self.bins.records, self.shape.bins, clock)
     }
 
     /// All entries with their tags, bin by bin; exiles after the residents of their home.
@@ -382,6 +186,150 @@ impl Dictionary {
     fn touch_bin(&self, bin: usize, work: &mut impl Work) {
         let stride = self.bins.records.stride();
         work.touch(Part::Bins, bin * stride, stride);
+    }
+}
+
+impl Table for Dictionary {
+    type Moment = Tags;
+
+    #[inline(always)]
+    fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
+    #[inline(always)]
+    fn frame_mut(&mut self) -> &mut Frame {
+        &mut self.frame
+    }
+
+    #[inline(always)]
+    fn find<I: Isa>(&self, isa: I, place: Place, work: &mut impl Work) -> Seen {
+        self.touch_bin(place.bin, work);
+        let bin = self.bins.get(place.bin);
+        let view = bin.view(place.bucket);
+        let rooms = view.overflows().then(|| {
+            // On their way while the bin is searched.
+            let rooms = self.backyard.rooms(place.bin);
+            self.backyard.prefetch(&rooms);
+            rooms
+        });
+        let slot = bin.find(isa, view.run(isa), place.remainder);
+        if slot != 0 {
+            return Seen::Yes(bin.tag(isa, slot));
+        }
+        rooms.map_or(Seen::No, |rooms| self.find_exile(isa, place, &rooms, work))
+    }
+
+    #[inline(always)]
+    fn glance<I: Isa>(&self, isa: I, place: Place) -> Result<bool, u64> {
+        let Some(bin) = self.bins.front(place.bin) else { return Err(0) };
+        bin.prefetch_row();
+        let view = bin.view(place.bucket);
+        let run = view.run(isa);
+        let candidates = bin.candidates(isa, run, place.remainder);
+        let (reached, overflows) = (run.reaches(candidates), view.overflows());
+        if !reached && !overflows {
+            return Ok(false);
+        }
+        // An empty bucket looked at the next one's run. It learns that only here, because every step
+        // before the branch is one that all lookups wait for.
+        match reached && run.occupied {
+            true => match Bin::<&[u8]>::nearest(run, candidates) {
+                slot if slot != 0 && bin.row_proves() => Ok(true),
+                slot => Err(slot),
+            },
+            false if overflows => Err(0),
+            false => Ok(false),
+        }
+    }
+
+    #[inline(always)]
+    fn held<I: Isa>(&self, _isa: I, place: Place, slot: u64) -> Option<u64> {
+        // Whatever is stored is alive.
+        self.bins.get(place.bin).planes_prove(slot, place.remainder).then_some(0)
+    }
+
+    #[inline(always)]
+    fn insert_at_once<I: Isa>(
+        &mut self,
+        isa: I,
+        place: Place,
+        tag: u64,
+        work: &mut impl Work,
+    ) -> bool {
+        self.touch_bin(place.bin, work);
+        let mut bin = self.bins.get_mut(place.bin);
+        bin.prefetch_row();
+        let view = bin.view(place.bucket);
+        let run = view.run(isa);
+        // One branch for all that is rare.
+        let perhaps = bin.may_hold(isa, run, place.remainder);
+        if perhaps | view.overflows() | view.is_full() {
+            return false;
+        }
+        bin.open(view.ends, place.bucket, run);
+        bin.insert(isa, run, place.remainder, tag);
+        self.frame.len += 1;
+        true
+    }
+
+    #[inline(always)]
+    fn insert_after_all<I: Isa>(
+        &mut self,
+        isa: I,
+        place: Place,
+        moment: Tags,
+        repeat: Repeat,
+        work: &mut impl Work,
+    ) -> Seen {
+        self.insert_with_exiles(isa, place, moment, repeat, work)
+    }
+
+    /// Also brings exiles home as far as there is room. Touches one bin, two sheds and the stash.
+    #[inline(always)]
+    fn sweep<I: Isa>(&mut self, isa: I, sweep: Sweep, work: &mut impl Work) {
+        self.touch_bin(sweep.home, work);
+        self.bins.records.prefetch_to_write(self.level(), sweep.home);
+        self.bins.records.prefetch_to_write(self.level(), sweep.home + AHEAD);
+        let mut bin = self.bins.get_mut(sweep.home);
+        let mut head = bin.head();
+        let used = head.used();
+        let [leaving, next] = bin.tagged(isa, [sweep.expired, sweep.due]).map(|slots| slots & used);
+        self.frame.due += u64::from(next.count_ones());
+        if leaving != 0 {
+            bin.keep(isa, &mut head, used & !leaving);
+            bin.set_head(head);
+            self.frame.forget(leaving.count_ones());
+        }
+        if head.threshold != NOBODY {
+            self.bring_home(isa, sweep, head, work);
+        }
+        self.age_region(sweep.home);
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, place: Place) {
+        self.bins.records.prefetch_all(place.bin);
+    }
+
+    #[inline(always)]
+    fn prefetch_sweeps(&self, next: usize) {
+        for number in next..=next + AHEAD {
+            self.bins.records.prefetch_to_write(self.level(), number);
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch_front(&self, place: Place) {
+        self.bins.records.prefetch_front(place.bin);
+    }
+
+    fn write(&self, out: &mut Writer) {
+        self.write_levels(out);
+    }
+
+    fn count(&self, tag_limit: u64, due: impl Fn(usize) -> u64) -> Result<(u64, u64), Fault> {
+        self.count_entries(tag_limit, due)
     }
 }
 

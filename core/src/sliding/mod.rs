@@ -9,8 +9,12 @@ pub mod compact;
 mod double_buffer;
 pub mod slices;
 mod succinct;
+mod swept;
+mod swept_parameters;
 
 pub use age_partitioned::{AgePartitioned, AgePartitionedParameters};
 pub use compact::{SlidingCompact, SlidingCompactParameters};
 pub use double_buffer::{DoubleBuffer, DoubleBufferParameters};
 pub use succinct::{Generations, Sliding, SlidingParameters};
+pub use swept::Swept;
+pub use swept_parameters::{Passes, SweptParameters};

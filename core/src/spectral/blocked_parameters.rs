@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use super::allotment::Allotment;
 use super::blocked::Blocked;
 use super::counters::{Bytes, Counters};
-use super::parameters::{counted_items, promise};
+use super::parameters::{promise, proposed};
 use super::rule::{Rule, Second};
 use super::{Design, MOST_HASHES_IN_LINE, Spectral};
 use crate::bits::Lines;
@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::filter::Filter;
 use crate::hash::Seed;
 use crate::parameters::{List, Parameters};
-use crate::plan::{Goal, Limit};
+use crate::plan::Goal;
 use crate::promise::Promise;
 
 /// The parameters of a spectral filter with all counters of a key in one cache line.
@@ -101,12 +101,7 @@ impl Design for BlockedParameters {
 
 impl Structure for BlockedParameters {
     fn propose(goal: &Goal) -> Result<Self, Unfit> {
-        let (items, rule) = counted_items(goal)?;
-        match goal.limit {
-            Limit::Error(rate) => Ok(Self::with_error(items, rate.get(), rule)),
-            Limit::Memory(memory) => Self::with_memory(items, memory.bytes(), rule)
-                .ok_or(Unfit("needs at least 120 bytes")),
-        }
+        proposed(goal, Self::with_error, Self::with_memory, "needs at least 120 bytes")
     }
 
     fn open(self, payload: &mut Reader<'_>) -> Result<Box<dyn Filter>, Error> {

@@ -136,8 +136,23 @@ impl SpectralParameters {
     }
 }
 
+/// The parameters for a goal of counting without end, of those that are made for so many different keys
+/// and a rule: `with_error` keeps a rate, `with_memory` fits into so many bytes.
+pub(super) fn proposed<P>(
+    goal: &Goal,
+    with_error: impl Fn(u64, f64, Rule) -> P,
+    with_memory: impl Fn(u64, u64, Rule) -> Option<P>,
+    too_small: &'static str,
+) -> Result<P, Unfit> {
+    let (items, rule) = counted_items(goal)?;
+    match goal.limit {
+        Limit::Error(rate) => Ok(with_error(items, rate.get(), rule)),
+        Limit::Memory(memory) => with_memory(items, memory.bytes(), rule).ok_or(Unfit(too_small)),
+    }
+}
+
 /// The different keys and the rule for a goal of counting without end.
-pub(super) fn counted_items(goal: &Goal) -> Result<(u64, Rule), Unfit> {
+fn counted_items(goal: &Goal) -> Result<(u64, Rule), Unfit> {
     goal.counts()?;
     if goal.window != Window::Ever {
         return Err(Unfit("counts without end only"));
@@ -202,12 +217,7 @@ impl Blueprint for SpectralParameters {
 
 impl Structure for SpectralParameters {
     fn propose(goal: &Goal) -> Result<Self, Unfit> {
-        let (items, rule) = counted_items(goal)?;
-        match goal.limit {
-            Limit::Error(rate) => Ok(Self::with_error(items, rate.get(), rule)),
-            Limit::Memory(memory) => Self::with_memory(items, memory.bytes(), rule)
-                .ok_or(Unfit("needs at least 120 bytes")),
-        }
+        proposed(goal, Self::with_error, Self::with_memory, "needs at least 120 bytes")
     }
 
     fn open(self, payload: &mut Reader<'_>) -> Result<Box<dyn Filter>, Error> {

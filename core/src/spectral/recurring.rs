@@ -16,7 +16,7 @@ use alloc::boxed::Box;
 
 use super::allotment::{Allotment, Rows};
 use super::counters::Bytes;
-use super::parameters::{SpectralParameters, Storage, counted_items, promise};
+use super::parameters::{SpectralParameters, Storage, promise, proposed};
 use super::rule::Rule;
 use super::{Design, Spectral};
 use crate::blueprint::{Blueprint, Structure, Unfit};
@@ -25,7 +25,7 @@ use crate::error::Error;
 use crate::filter::Filter;
 use crate::hash::Seed;
 use crate::parameters::{List, Parameters};
-use crate::plan::{Goal, Limit};
+use crate::plan::Goal;
 use crate::promise::Promise;
 
 /// The parameters of a spectral filter under recurring minimum with a marker.
@@ -109,13 +109,9 @@ impl Blueprint for RecurringParameters {
 
 impl Structure for RecurringParameters {
     fn propose(goal: &Goal) -> Result<Self, Unfit> {
-        let (items, _) = counted_items(goal)?;
-        match goal.limit {
-            Limit::Error(rate) => Ok(Self::with_error(items, rate.get())),
-            Limit::Memory(memory) => {
-                Self::with_memory(items, memory.bytes()).ok_or(Unfit("needs at least 900 bytes"))
-            }
-        }
+        let with_error = |items, rate, _| Self::with_error(items, rate);
+        let with_memory = |items, bytes, _| Self::with_memory(items, bytes);
+        proposed(goal, with_error, with_memory, "needs at least 900 bytes")
     }
 
     fn open(self, payload: &mut Reader<'_>) -> Result<Box<dyn Filter>, Error> {

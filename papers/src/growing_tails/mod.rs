@@ -29,7 +29,7 @@ use lately::Error;
 use lately::Time;
 use lately::bits::Isa;
 use lately::dictionary::work::Uncounted;
-use lately::dictionary::{Dictionary, Place, Repeat, Seen, Tags};
+use lately::dictionary::{Dictionary, Place, Repeat, Seen, Table, Tags};
 use lately::growing::UNKNOWN_ITEMS;
 use lately::plan::Goal;
 use lately::raw::codec::{Reader, Writer};
@@ -60,7 +60,7 @@ impl GrowingTails {
 
     /// Entries that found no room, ever.
     pub fn lost(&self) -> u64 {
-        self.lost_before + self.dictionary.lost()
+        self.lost_before + self.dictionary.frame().lost
     }
 
     /// Uses plain Rust from now on; slower, equal in all else.
@@ -76,7 +76,7 @@ impl GrowingTails {
         let dictionary = &self.dictionary;
         let doubled =
             lately::vectorized!(dictionary.level(), |isa| doubled(isa, dictionary, old, &new));
-        self.lost_before += self.dictionary.lost();
+        self.lost_before += self.dictionary.frame().lost;
         (self.dictionary, self.keys) = (doubled, new);
         self.doublings += 1;
     }
@@ -114,7 +114,7 @@ impl Membership for GrowingTails {
         if self.lost_before != 0 {
             return false;
         }
-        if self.dictionary.len() >= GrowingTailsParameters::capacity(self.doublings) {
+        if self.dictionary.frame().len >= GrowingTailsParameters::capacity(self.doublings) {
             self.double();
         }
         let (key, tail) = self.keys.of(hash);
@@ -168,7 +168,7 @@ impl Filter for GrowingTails {
         if self.lost_before != 0 {
             return 1.0;
         }
-        self.dictionary.shape().false_positive_rate(self.dictionary.len() as f64)
+        self.dictionary.shape().false_positive_rate(self.dictionary.frame().len as f64)
     }
 
     fn write_payload(&self, out: &mut Writer) {
@@ -219,7 +219,7 @@ mod tests {
         }
         assert_eq!(filter.lost(), 0);
         assert_eq!(filter.doublings, 10);
-        let surplus = filter.dictionary.len() as f64 / keys as f64;
+        let surplus = filter.dictionary.frame().len as f64 / keys as f64;
         assert!((1.02..1.08).contains(&surplus), "{surplus}");
     }
 }

@@ -38,8 +38,8 @@ use crate::sliding::slices::{Probe, window_chance};
 use crate::window::{Slack, Time};
 
 pub use parameters::AgePartitionedParameters;
+use sizing::floor;
 pub use sizing::{choices, with_error, with_memory};
-use sizing::{floor, may_beat};
 
 mod parameters;
 mod sizing;
@@ -275,15 +275,6 @@ impl Structure for AgePartitionedParameters {
         match (window_and_slack(goal), goal.limit) {
             (Ok((window, slack)), Limit::Error(rate)) => floor(goal, window, rate.get(), slack),
             _ => Floor::NONE,
-        }
-    }
-
-    fn may_beat(goal: &Goal, price: f64) -> bool {
-        match (window_and_slack(goal), goal.limit) {
-            (Ok((window, slack)), Limit::Error(rate)) => {
-                may_beat(goal, window, rate.get(), slack, price)
-            }
-            _ => true,
         }
     }
 

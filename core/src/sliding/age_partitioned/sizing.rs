@@ -58,39 +58,20 @@ pub fn with_error(window: u64, rate: f64, slack: u64) -> Option<AgePartitionedPa
     })
 }
 
-/// What none that keeps `rate` can be cheaper than, if slices filled evenly.
+/// What none that keeps `rate` can be cheaper than, if slices filled evenly: with fewer blocks than it takes
+/// even if all slices but the full ones were empty.
 pub fn floor(goal: &Goal, window: u64, rate: f64, slack: u64) -> Floor {
-    let bounds = full_slices(window, rate, slack);
-    Floor::of(goal, bounds.map(|(full, _)| (full.heap_bytes(), full.lines_touched())))
-}
-
-/// Whether one that keeps `rate` might be cheaper than `price`, for all that full slices alone tell.
-pub fn may_beat(goal: &Goal, window: u64, rate: f64, slack: u64, price: f64) -> bool {
-    full_slices(window, rate, slack).any(|(full, chance)| {
-        let even = Floor::of(goal, [(full.heap_bytes(), full.lines_touched())]);
-        // As many blocks as the price would buy.
-        let room = price / even.price;
-        let blocks = (full.heap_bytes() as f64 * room / full.block_bytes() as f64).ceil();
-        room > 1.0 && full.block.law().chance(full.slice_items(), blocks) <= chance
-    })
-}
-
-/// What may keep the rate, each with fewer blocks than that takes even if all slices but the full ones were
-/// empty, and the chance at which a full slice may hold a key that is not in it.
-fn full_slices(
-    window: u64,
-    rate: f64,
-    slack: u64,
-) -> impl Iterator<Item = (AgePartitionedParameters, f64)> {
-    bounds(window, rate, slack).into_iter().map(move |bound| {
+    let full_slices = bounds(window, rate, slack).into_iter().map(|bound| {
         let (k, l) = (f64::from(bound.slices_per_key), f64::from(bound.generations()));
         // All but k - 1 of the slices are full, and of these there are l + 2 - k windows. Each is found
         // where the slice before it does not hold the key and no other window was found.
         let others = (l + 1.0 - k) * (1.0 - rate.powf(1.0 / k)) * (1.0 - rate);
         let chance = (rate / (1.0 + others)).powf(1.0 / k);
         let blocks = blocks_at(&bound, most_load(chance, bound.block.bits)).max(1);
-        (AgePartitionedParameters { blocks, ..bound }, chance)
-    })
+        let full = AgePartitionedParameters { blocks, ..bound };
+        (full.heap_bytes(), full.lines_touched())
+    });
+    Floor::of(goal, full_slices)
 }
 
 /// The size of the smallest.

@@ -11,7 +11,7 @@ use core::ops::Range;
 
 use super::block::Block;
 use super::run::GOES_ON;
-use super::store::{Blocks, REGIONS, Spot, open};
+use super::store::{Blocks, Spot, open};
 use crate::bits::Isa;
 use crate::dictionary::work::Work;
 
@@ -101,28 +101,18 @@ impl Blocks {
     /// An entry found no room.
     #[cold]
     pub(super) fn lose(&mut self, home: usize) {
-        self.lost = self.lost.saturating_add(1);
-        self.blind[self.region(home)] = self.lifetime;
+        self.frame.lose(home);
         self.wary = true;
-    }
-
-    #[inline(always)]
-    pub(super) fn is_blind(&self, home: usize) -> bool {
-        self.wary && self.blind[self.region(home)] != 0
     }
 
     /// Counts the end of a pass.
     #[inline(always)]
     pub(super) fn end_pass(&mut self) {
         if self.wary {
-            for passes in &mut self.blind {
+            for passes in &mut self.frame.blind {
                 *passes = passes.saturating_sub(1);
             }
-            self.wary = self.blind.iter().any(|&passes| passes > 0);
+            self.wary = self.frame.blind.iter().any(|&passes| passes > 0);
         }
-    }
-
-    fn region(&self, home: usize) -> usize {
-        (home as u64 * REGIONS as u64 / self.shape.homes as u64) as usize
     }
 }

@@ -18,6 +18,8 @@
 use super::Shape;
 use super::shape::LANES;
 use super::store::Moment;
+use crate::dictionary::Sweep;
+use crate::sliding::Passes;
 
 /// The turn of each lane, and the lane of each turn: its bits in reverse.
 const TURNS: [u64; LANES] = [0, 4, 2, 6, 1, 5, 3, 7];
@@ -154,118 +156,6 @@ impl Clock {
         })
     }
 
-    /// The clock after so many elements.
-    pub fn after_elements(self, elements: u64) -> Self {
-        let all = u128::from(elements) * u128::from(self.step);
-        let pass = u128::from(self.price) * u128::from(self.homes);
-        let rest = all % pass;
-        let generation = (all / pass % u128::from(self.division.count + 1)) as u64;
-        Self {
-            elements,
-            generation,
-            next: self.after(generation),
-            swept: (rest / u128::from(self.price)) as u64,
-            credit: (rest % u128::from(self.price)) as u64,
-            ..self
-        }
-    }
-
-    /// Counts one element. True if homes are to be [swept](Self::sweep) before it enters.
-    #[inline(always)]
-    pub fn advance(&mut self) -> bool {
-        self.credit += self.step;
-        self.elements = self.elements.wrapping_add(1);
-        self.credit >= self.price
-    }
-
-    /// Calls `sweep(home, expired, due, ends)` for the homes whose turn it is; `ends` with the last of a
-    /// pass.
-    #[inline(always)]
-    pub fn sweep(&mut self, mut sweep: impl FnMut(usize, u64, u64, bool)) {
-        while self.credit >= self.price {
-            self.credit -= self.price;
-            let expired = self.next;
-            let due = self.after(expired);
-            let home = self.home(self.swept);
-            self.swept += 1;
-            let ends = self.swept == self.homes;
-            if ends {
-                self.swept = 0;
-                (self.generation, self.next) = (expired, due);
-            }
-            sweep(home, expired, due, ends);
-        }
-    }
-
-    /// The tag that a home gives now.
-    #[inline(always)]
-    pub fn tag_of(&self, home: usize) -> u64 {
-        let position = self.position(home);
-        // Chosen, because nobody could guess the way that a branch would go.
-        let generation = if position < self.swept { self.next } else { self.generation };
-        match self.division.fine_bits {
-            0 => generation,
-            fine_bits => generation << fine_bits | self.part(self.since(position)),
-        }
-    }
-
-    /// What tags mean to a home now.
-    #[inline(always)]
-    pub fn moment(&self, home: usize) -> Moment {
-        let (now, fine_bits) = (self.tag_of(home), self.division.fine_bits);
-        let due = self.after(now >> fine_bits);
-        Moment { now, due, fine_bits, largest: self.division.tags() - 1 }
-    }
-
-    /// Elements since an entry with this tag, the last one being at distance zero: least and most.
-    pub fn age(&self, home: usize, tag: u64) -> (u64, u64) {
-        let fine_bits = self.division.fine_bits;
-        let now = self.moment(home).now >> fine_bits;
-        let (generation, part) = (tag >> fine_bits, tag & ((1 << fine_bits) - 1));
-        let passes = if now >= generation {
-            now - generation
-        } else {
-            now + self.division.count + 1 - generation
-        };
-        let pass = u128::from(self.price) * u128::from(self.homes);
-        // Where its part begins and ends, from the sweep that began its generation on.
-        let start = |part: u64| match part {
-            0 => 0,
-            part if part >> fine_bits != 0 => pass,
-            part => (u128::from(part) << u64::BITS).div_ceil(u128::from(self.tick)),
-        };
-        let elapsed = u128::from(passes) * pass + self.since_wide(self.position(home));
-        let step = u128::from(self.step);
-        let least = match elapsed.checked_sub(start(part + 1)) {
-            Some(since) => since / step + 1,
-            None => 0,
-        };
-        let most = elapsed.saturating_sub(start(part)) / step;
-        (least.min(most) as u64, most as u64)
-    }
-
-    /// Homes that one element sweeps at most.
-    pub fn most_sweeps(&self) -> u64 {
-        self.step.div_ceil(self.price)
-    }
-
-    /// Elements since the beginning.
-    pub fn elements(&self) -> u64 {
-        self.elements
-    }
-
-    /// Part of the entries that are due which is older than the window, if a generation's elements lie
-    /// evenly in it.
-    pub fn past_the_window(&self) -> f64 {
-        // A home swept u elements ago has due entries at distances from u to u + pass before the window's
-        // end and beyond, as far as the stream goes back; u is uniform over the homes.
-        let pass = self.price as f64 / PARTS as f64;
-        let beyond = self.elements as f64 - self.division.count as f64 * pass;
-        let beyond = beyond.clamp(0.0, pass);
-        let past = beyond - beyond * beyond / (2.0 * pass);
-        past / (pass - (pass - beyond) * (pass - beyond) / (2.0 * pass))
-    }
-
     /// The generation after another; also the oldest that lives beside it.
     #[inline(always)]
     fn after(&self, generation: u64) -> u64 {
@@ -303,6 +193,124 @@ impl Clock {
     #[inline(always)]
     fn part(&self, since: u64) -> u64 {
         ((u128::from(since) * u128::from(self.tick)) >> u64::BITS) as u64
+    }
+}
+
+impl Passes for Clock {
+    type Moment = Moment;
+
+    fn after_elements(self, elements: u64) -> Self {
+        let all = u128::from(elements) * u128::from(self.step);
+        let pass = u128::from(self.price) * u128::from(self.homes);
+        let rest = all % pass;
+        let generation = (all / pass % u128::from(self.division.count + 1)) as u64;
+        Self {
+            elements,
+            generation,
+            next: self.after(generation),
+            swept: (rest / u128::from(self.price)) as u64,
+            credit: (rest % u128::from(self.price)) as u64,
+            ..self
+        }
+    }
+
+    #[inline(always)]
+    fn advance(&mut self) -> bool {
+        self.credit += self.step;
+        self.elements = self.elements.wrapping_add(1);
+        self.credit >= self.price
+    }
+
+    #[inline(always)]
+    fn sweep(&mut self, mut sweep: impl FnMut(Sweep)) {
+        while self.credit >= self.price {
+            self.credit -= self.price;
+            let expired = self.next;
+            let due = self.after(expired);
+            let home = self.home(self.swept);
+            self.swept += 1;
+            let ends = self.swept == self.homes;
+            if ends {
+                self.swept = 0;
+                (self.generation, self.next) = (expired, due);
+            }
+            sweep(Sweep { home, expired, due, ends });
+        }
+    }
+
+    fn next_home(&self) -> usize {
+        self.home(self.swept)
+    }
+
+    #[inline(always)]
+    fn tag_of(&self, home: usize) -> u64 {
+        let position = self.position(home);
+        // Chosen, because nobody could guess the way that a branch would go.
+        let generation = if position < self.swept { self.next } else { self.generation };
+        match self.division.fine_bits {
+            0 => generation,
+            fine_bits => generation << fine_bits | self.part(self.since(position)),
+        }
+    }
+
+    #[inline(always)]
+    fn moment(&self, home: usize) -> Moment {
+        let (now, fine_bits) = (self.tag_of(home), self.division.fine_bits);
+        let due = self.after(now >> fine_bits);
+        Moment { now, due, fine_bits, largest: self.division.tags() - 1 }
+    }
+
+    fn due(&self, home: usize) -> u64 {
+        self.moment(home).due
+    }
+
+    #[inline(always)]
+    fn is_alive(&self, home: usize, tag: u64) -> bool {
+        self.moment(home).is_alive(tag)
+    }
+
+    fn age(&self, home: usize, tag: u64) -> (u64, u64) {
+        let fine_bits = self.division.fine_bits;
+        let now = self.moment(home).now >> fine_bits;
+        let (generation, part) = (tag >> fine_bits, tag & ((1 << fine_bits) - 1));
+        let passes = if now >= generation {
+            now - generation
+        } else {
+            now + self.division.count + 1 - generation
+        };
+        let pass = u128::from(self.price) * u128::from(self.homes);
+        // Where its part begins and ends, from the sweep that began its generation on.
+        let start = |part: u64| match part {
+            0 => 0,
+            part if part >> fine_bits != 0 => pass,
+            part => (u128::from(part) << u64::BITS).div_ceil(u128::from(self.tick)),
+        };
+        let elapsed = u128::from(passes) * pass + self.since_wide(self.position(home));
+        let step = u128::from(self.step);
+        let least = match elapsed.checked_sub(start(part + 1)) {
+            Some(since) => since / step + 1,
+            None => 0,
+        };
+        let most = elapsed.saturating_sub(start(part)) / step;
+        (least.min(most) as u64, most as u64)
+    }
+
+    fn most_sweeps(&self) -> u64 {
+        self.step.div_ceil(self.price)
+    }
+
+    fn elements(&self) -> u64 {
+        self.elements
+    }
+
+    fn past_the_window(&self) -> f64 {
+        // A home swept u elements ago has due entries at distances from u to u + pass before the window's
+        // end and beyond, as far as the stream goes back; u is uniform over the homes.
+        let pass = self.price as f64 / PARTS as f64;
+        let beyond = self.elements as f64 - self.division.count as f64 * pass;
+        let beyond = beyond.clamp(0.0, pass);
+        let past = beyond - beyond * beyond / (2.0 * pass);
+        past / (pass - (pass - beyond) * (pass - beyond) / (2.0 * pass))
     }
 }
 
@@ -344,7 +352,7 @@ mod tests {
                 let mut clock = start;
                 for elements in 1..4 * window {
                     if clock.advance() {
-                        clock.sweep(|_, _, _, _| {});
+                        clock.sweep(|_| {});
                     }
                     assert_eq!(clock, start.after_elements(elements), "{elements} of {window}");
                 }
@@ -364,7 +372,7 @@ mod tests {
                 for now in 0..4 * window {
                     let mut gone = Vec::new();
                     if clock.advance() {
-                        clock.sweep(|home, expired, _, _| gone.push((home, expired)));
+                        clock.sweep(|sweep| gone.push((sweep.home, sweep.expired)));
                     }
                     let home = (now * 7 % homes as u64) as usize;
                     for (swept, expired) in gone {

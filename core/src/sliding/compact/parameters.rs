@@ -5,8 +5,10 @@ use alloc::boxed::Box;
 use super::SlidingCompact;
 use super::clock::{Clock, Division};
 use super::shape::Shape;
+use super::store::Blocks;
 use crate::blueprint::{Blueprint, Unfit};
-use crate::dictionary::MARGIN;
+use crate::codec::Reader;
+use crate::dictionary::{Frame, MARGIN};
 use crate::duplicates::law::Stream;
 use crate::error::Error;
 use crate::filter::Filter;
@@ -16,6 +18,9 @@ use crate::hash::Seed;
 use crate::parameters::{List, Parameters};
 use crate::promise::{Mistakes, Promise};
 use crate::sliding::budget::least_error;
+use crate::sliding::swept::in_window;
+use crate::sliding::swept_parameters::mistakes;
+use crate::sliding::{Passes, SweptParameters};
 use crate::window::{Slack, Window};
 
 /// Longest window, so that no product of its parts overflows.
@@ -81,16 +86,12 @@ impl SlidingCompactParameters {
         population(self.window, self.division()).0 / (64.0 * self.shape.homes as f64)
     }
 
-    pub(super) fn clock(&self) -> Clock {
-        self.try_clock().expect("parameters are checked when they are made")
-    }
-
     fn try_clock(&self) -> Option<Clock> {
         Clock::new(self.window, self.division(), &self.shape)
     }
 
     /// Ends of passes that an entry lives to see at most.
-    pub(super) fn lifetime(&self) -> u16 {
+    fn lifetime(&self) -> u16 {
         self.generations as u16 + 2
     }
 }
@@ -106,6 +107,51 @@ fn population(window: u64, division: Division) -> (f64, f64) {
     match division.fine_bits {
         0 => (stored, stored),
         fine => (stored, pass * count + pass / f64::from(fine).exp2() / 2.0 + 1.0),
+    }
+}
+
+impl SweptParameters for SlidingCompactParameters {
+    type Clock = Clock;
+    type Table = Blocks;
+
+    fn with_error(window: u64, slack: Option<u64>, rate: f64) -> Result<Self, Unfit> {
+        Self::with_error(window, slack, rate)
+    }
+
+    fn with_memory(window: u64, slack: Option<u64>, bytes: u64) -> Result<Self, Unfit> {
+        Self::with_memory(window, slack, bytes)
+    }
+
+    fn reach(&self) -> u64 {
+        self.division().reach(self.window)
+    }
+
+    fn fingerprints(&self) -> f64 {
+        self.shape.fingerprints()
+    }
+
+    fn false_positive_rate_of(&self, clock: &Clock, frame: &Frame) -> f64 {
+        let stored = match self.shape.fine_bits {
+            0 => frame.len as f64,
+            _ => in_window(clock, frame),
+        };
+        self.shape.false_positive_rate(stored)
+    }
+
+    fn clock(&self) -> Clock {
+        self.try_clock().expect("parameters are checked when they are made")
+    }
+
+    fn table(&self) -> Blocks {
+        Blocks::new(self.shape, self.lifetime())
+    }
+
+    fn tags(&self) -> u64 {
+        self.division().tags()
+    }
+
+    fn read_table(&self, clock: &Clock, from: &mut Reader<'_>) -> Result<Blocks, Error> {
+        Blocks::read(self.shape, self.lifetime(), from, self.tags(), |home| clock.due(home))
     }
 }
 
@@ -141,10 +187,7 @@ impl Blueprint for SlidingCompactParameters {
     fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {
         let stream = Stream::new(self.window, alphabet);
         let (_, alive) = population(self.window, self.division());
-        // From none to all of the slack is still reported, evenly.
-        let older = stream.among(self.slack() as f64 / 2.0);
-        let unseen = -(-stream.distinct(alive) / self.shape.fingerprints()).exp_m1();
-        Mistakes { false_positives: older + (1.0 - older) * unseen, false_negatives: 0.0 }
+        mistakes(&stream, self.slack(), alive, self.shape.fingerprints())
     }
 
     fn heap_bytes(&self) -> u64 {

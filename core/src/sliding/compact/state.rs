@@ -6,24 +6,22 @@ use super::SPARE_BLOCKS;
 use super::Shape;
 use super::block::SLOTS;
 use super::run::{GOES_ON, bit_of};
-use super::store::{Blocks, REGIONS};
+use super::store::Blocks;
 use crate::bits::Scalar;
 use crate::codec::{Reader, Writer};
-use crate::dictionary::{Fault, Place};
+use crate::dictionary::{Fault, Frame, Place, Table};
 use crate::error::Error;
 
 impl Blocks {
-    /// Writes the complete state; equal on every machine. The shape is not part of it.
-    pub fn write(&self, out: &mut Writer) {
-        out.u64(self.lost);
+    /// Writes all but the shape.
+    pub(super) fn write_blocks(&self, out: &mut Writer) {
+        out.u64(self.frame.lost);
         out.u64(self.late);
-        for &passes in &self.blind {
-            out.u16(passes);
-        }
+        self.frame.write_blind(out);
         out.bytes(self.records.as_slice());
     }
 
-    /// Reads what [`Blocks::write`] wrote. Trusts nothing.
+    /// Reads what [`Table::write`] wrote. Trusts nothing.
     ///
     /// `tag_limit` is above all tags; `due` tells the generation that the next sweep of a home removes.
     pub fn read(
@@ -35,29 +33,15 @@ impl Blocks {
     ) -> Result<Self, Error> {
         let lost = payload.u64("entries lost")?;
         let late = payload.u64("sweeps left out")?;
-        let mut blind = [0; REGIONS];
-        for passes in &mut blind {
-            *passes = payload.u16("blind regions")?;
-        }
-        let too_blind = |&passes: &u16| passes > lifetime || (passes > 0 && lost == 0);
-        if let Some(&passes) = blind.iter().find(|passes| too_blind(passes)) {
-            let expected = "no more passes than an entry lives";
-            return Err(Error::Field { field: "blind regions", found: passes.into(), expected });
-        }
+        let mut frame = Frame::new(shape.cut(), lifetime);
+        frame.read_blind(lost, payload)?;
         // Before anything is allocated.
         let bytes = payload.bytes("blocks", shape.bytes())?;
-        let mut blocks = Self::new(shape, lifetime);
+        let wary = frame.blind.iter().any(|&passes| passes > 0);
+        let mut blocks = Self { frame, late, wary, ..Self::new(shape, lifetime) };
         blocks.records.as_mut_slice().copy_from_slice(bytes);
-        (blocks.lost, blocks.late, blocks.blind) = (lost, late, blind);
-        blocks.wary = blind.iter().any(|&passes| passes > 0);
-        (blocks.len, blocks.due) = blocks.count(tag_limit, due)?;
+        (blocks.frame.len, blocks.frame.due) = blocks.count(tag_limit, due)?;
         Ok(blocks)
-    }
-
-    /// Checks every invariant. What passes can not panic later.
-    pub fn validate(&self, tag_limit: u64, due: impl Fn(usize) -> u64) -> Result<(), Fault> {
-        let counted = self.count(tag_limit, due)?;
-        if counted == (self.len, self.due) { Ok(()) } else { Err(Fault::Count) }
     }
 
     /// All entries with their tags, home by home.
@@ -77,8 +61,12 @@ impl Blocks {
         self.shape.homes + SPARE_BLOCKS
     }
 
-    /// Counts all entries and the due ones, and checks everything on the way.
-    fn count(&self, tag_limit: u64, due: impl Fn(usize) -> u64) -> Result<(u64, u64), Fault> {
+    /// What [`Table::count`] says.
+    pub(super) fn count_entries(
+        &self,
+        tag_limit: u64,
+        due: impl Fn(usize) -> u64,
+    ) -> Result<(u64, u64), Fault> {
         let (mut len, mut leaving) = (0, 0);
         let mut run: (Option<Place>, Vec<u64>) = (None, Vec::new());
         self.walk(|place, tag| {

@@ -5,35 +5,22 @@ use super::chain::Room;
 pub use super::moment::Moment;
 use super::run::Bucket;
 use super::{SPARE_BLOCKS, Shape};
-use crate::bits::{Isa, LINE_BYTES, Level, Records, Scalar};
+use crate::bits::{Isa, Records};
+use crate::codec::Writer;
 use crate::dictionary::work::{Part, Work};
-use crate::dictionary::{Cut, Place, Repeat, Seen};
-
-/// Parts of the table that can lose entries independently.
-pub(super) const REGIONS: usize = 64;
+use crate::dictionary::{Fault, Frame, Place, Repeat, Seen, Sweep, Table};
 
 /// Hashes with tags, in blocks that spill into the next one. Memory is fixed at construction.
 #[derive(Debug, Clone)]
 pub struct Blocks {
     pub(super) shape: Shape,
-    cut: Cut,
-    level: Level,
+    pub(super) frame: Frame,
     pub(super) layout: Layout,
     pub(super) records: Records<FRONT>,
-    /// Entries.
-    pub(super) len: u64,
-    /// Entries that the next sweep of their home removes.
-    pub(super) due: u64,
-    /// Entries that found no room since construction.
-    pub(super) lost: u64,
-    /// Sweeps that were left out since construction.
+    /// Sweeps that were left out since construction: what they should have removed stays a window longer.
     pub(super) late: u64,
     /// Whether any region has lost an entry that has not expired since.
     pub(super) wary: bool,
-    /// For each region, the ends of passes until all that it lost would have expired.
-    pub(super) blind: [u16; REGIONS],
-    /// Ends of passes that an entry lives to see at most.
-    pub(super) lifetime: u16,
 }
 
 /// Where the run of a bucket begins, or would, and its entry with some remainder.
@@ -56,203 +43,9 @@ impl Blocks {
     pub fn new(shape: Shape, lifetime: u16) -> Self {
         assert!(shape.is_valid(), "{shape:?} is impossible");
         let layout = Layout::new(&shape);
-        Self {
-            shape,
-            cut: shape.cut(),
-            level: Level::detect(),
-            layout,
-            records: Records::new(shape.homes + SPARE_BLOCKS, layout.stride()),
-            len: 0,
-            due: 0,
-            lost: 0,
-            late: 0,
-            wary: false,
-            blind: [0; REGIONS],
-            lifetime,
-        }
-    }
-
-    /// Uses plain Rust from now on; slower, equal in all else.
-    pub fn without_vectors(mut self) -> Self {
-        self.level = Level::Scalar(Scalar);
-        self
-    }
-
-    /// Where a hash lives.
-    #[inline(always)]
-    pub fn place(&self, hash: u64) -> Place {
-        self.cut.place(hash)
-    }
-
-    /// The instruction set in use.
-    #[inline(always)]
-    pub fn level(&self) -> Level {
-        self.level
-    }
-
-    /// Entries stored.
-    pub fn len(&self) -> u64 {
-        self.len
-    }
-
-    /// Entries that the next sweep of their home removes.
-    pub fn due(&self) -> u64 {
-        self.due
-    }
-
-    /// Entries that found no room, since construction. Each makes a part of the answers
-    /// [`Seen::Perhaps`] for a while.
-    pub fn lost(&self) -> u64 {
-        self.lost
-    }
-
-    /// Sweeps that were left out, since construction: what they should have removed stays a window
-    /// longer.
-    pub fn late(&self) -> u64 {
-        self.late
-    }
-
-    /// Whether a place is stored, if the few bytes of its bucket tell; they mostly do. Otherwise the slot
-    /// that probably holds it, if any: [`Blocks::held`] says whether it does, and if it does not,
-    /// [`Blocks::find`] whether another does.
-    #[inline(always)]
-    pub fn glance<I: Isa>(&self, isa: I, place: Place) -> Result<bool, u64> {
-        let Some(bytes) = self.records.front(place.bin) else { return Err(0) };
-        let block = Block { layout: &self.layout, bytes };
-        block.prefetch_row();
-        let bucket = Bucket::new(place.bucket);
-        let run = block.words().run(isa, bucket);
-        let candidates = block.candidates(isa, run, place.remainder);
-        if candidates == 0 {
-            return if self.wary { Err(0) } else { Ok(false) };
-        }
-        // An empty bucket looked at the next one's run. It learns that only here, because every step
-        // before the branch is one that all lookups wait for.
-        if !block.is_occupied(bucket) {
-            return if self.wary { Err(0) } else { Ok(false) };
-        }
-        let nearest = candidates & candidates.wrapping_neg() & NEAREST;
-        if run.ends == 0 || nearest == 0 {
-            return Err(0);
-        }
-        if self.layout.row_proves() && self.shape.fine_bits == 0 {
-            return Ok(true);
-        }
-        Err(nearest << run.first)
-    }
-
-    /// The tag in the slot of its home that a [glance](Blocks::glance) found, if it holds the place; some
-    /// tag that is alive, if all are that are stored.
-    #[inline(always)]
-    pub fn held<I: Isa>(&self, isa: I, place: Place, slot: u64) -> Option<u64> {
-        let block = self.get(place.bin);
-        block.planes_prove(slot, place.remainder).then(|| match self.shape.fine_bits {
-            0 => 0,
-            _ => block.entry(isa, slot.trailing_zeros()).1,
-        })
-    }
-
-    /// What is known of a place.
-    #[inline(always)]
-    pub fn find<I: Isa>(&self, isa: I, place: Place, work: &mut impl Work) -> Seen {
-        match self.locate(isa, place, work).entry {
-            Some((block, slot)) => Seen::Yes(self.get(block).entry(isa, slot).1),
-            None if self.is_blind(place.bin) => Seen::Perhaps,
-            None => Seen::No,
-        }
-    }
-
-    /// Stores a place that is certainly new, with room for it: the common case. Otherwise does nothing
-    /// and returns `false`.
-    #[inline(always)]
-    pub fn insert_at_once<I: Isa>(
-        &mut self,
-        isa: I,
-        place: Place,
-        tag: u64,
-        work: &mut impl Work,
-    ) -> bool {
-        self.touch(place.bin, work);
-        // It may be full.
-        self.prefetch_words(place.bin + 1);
-        // Borrowed by itself: what is read of the others must not wait for it.
-        let mut block = Block { layout: &self.layout, bytes: self.records.get_mut(place.bin) };
-        block.prefetch_row();
-        let bucket = Bucket::new(place.bucket);
-        let words = block.words();
-        let run = words.run(isa, bucket);
-        let occupied = block.is_occupied(bucket);
-        let perhaps = block.candidates(isa, run, place.remainder) != 0;
-        let entry = block.layout.entry(place.remainder, tag);
-        if words.is_full() {
-            // Without candidates the run is at home.
-            if perhaps | self.wary {
-                return false;
-            }
-            let (home, slot) = (place.bin, run.first);
-            return isa.vectorize_apart(
-                #[inline(always)]
-                || {
-                    let spot = Spot { block: home, slot, occupied, entry: None };
-                    self.insert_into_full(isa, home, bucket, spot, entry, work);
-                    true
-                },
-            );
-        }
-        if perhaps & occupied | self.wary {
-            return false;
-        }
-        block.set_ends(open(words.ends, run.first, occupied));
-        block.set_occupied(bucket);
-        block.open(isa, run.first, entry);
-        self.len += 1;
-        true
-    }
-
-    /// Looks a place up and makes sure that it is stored. The answer is what was known before; an entry
-    /// that is not alive counts as not known. With [`Repeat::Keep`], anything known changes nothing.
-    #[inline(always)]
-    pub fn insert_after_all<I: Isa>(
-        &mut self,
-        isa: I,
-        place: Place,
-        moment: Moment,
-        repeat: Repeat,
-        work: &mut impl Work,
-    ) -> Seen {
-        let spot = self.locate(isa, place, work);
-        if let Some((number, slot)) = spot.entry {
-            let mut block = self.get_mut(number);
-            let before = block.entry(isa, slot).1;
-            let alive = moment.is_alive(before);
-            if repeat == Repeat::Refresh || !alive {
-                block.set_tag(isa, slot, moment.now);
-                self.due -= u64::from(moment.is_due(before));
-            }
-            return if alive { Seen::Yes(before) } else { Seen::No };
-        }
-        let seen = if self.is_blind(place.bin) { Seen::Perhaps } else { Seen::No };
-        if seen == Seen::Perhaps && repeat == Repeat::Keep {
-            return seen;
-        }
-        let bucket = Bucket::new(place.bucket);
-        let entry = self.layout.entry(place.remainder, moment.now);
-        if self.get(spot.block).is_full() {
-            self.insert_into_full(isa, place.bin, bucket, spot, entry, work);
-            return seen;
-        }
-        let guests = place.bin + 1..spot.block + 1;
-        if !self.may_lend(guests.clone()) {
-            self.lose(place.bin);
-            return seen;
-        }
-        self.lend(guests);
-        self.get_mut(place.bin).set_occupied(bucket);
-        let mut block = self.get_mut(spot.block);
-        block.set_ends(open(block.ends(), spot.slot, spot.occupied));
-        block.open(isa, spot.slot, entry);
-        self.len += 1;
-        seen
+        let records = Records::new(shape.homes + SPARE_BLOCKS, layout.stride());
+        let frame = Frame::new(shape.cut(), lifetime);
+        Self { shape, frame, layout, records, late: 0, wary: false }
     }
 
     /// Stores an entry whose spot is in a full block: what is there moves up to the next free slot.
@@ -270,7 +63,7 @@ impl Blocks {
             Room::Until(free) => {
                 self.shift(isa, home, spot, free, entry);
                 self.get_mut(home).set_occupied(bucket);
-                self.len += 1;
+                self.frame.len += 1;
             }
             Room::None => self.lose(home),
         }
@@ -340,37 +133,10 @@ impl Blocks {
         (home + (guests / SLOTS) as usize, guests % SLOTS)
     }
 
-    /// Asks for the memory of a place ahead of its use, and for that of the next block, into which it may
-    /// spill.
-    #[inline(always)]
-    pub fn prefetch(&self, place: Place) {
-        self.prefetch_block(place.bin);
-        self.prefetch_block(place.bin + 1);
-    }
-
-    /// The same for a lookup, which mostly needs less.
-    #[inline(always)]
-    pub fn prefetch_front(&self, place: Place) {
-        for byte in [0, LINE_BYTES, FRONT - 1] {
-            self.records.prefetch(place.bin, byte);
-        }
-    }
-
     /// Asks for the words of a block: whether it is full, and has guests.
     #[inline(always)]
     pub(super) fn prefetch_words(&self, number: usize) {
         self.records.prefetch(number, ENDS);
-    }
-
-    #[inline(always)]
-    pub(super) fn prefetch_block(&self, number: usize) {
-        let stride = self.records.stride();
-        self.records.prefetch(number, 0);
-        self.records.prefetch(number, LINE_BYTES);
-        if stride > 2 * LINE_BYTES {
-            self.records.prefetch(number, 2 * LINE_BYTES);
-        }
-        self.records.prefetch(number, stride - 1);
     }
 
     #[inline(always)]
@@ -387,6 +153,187 @@ impl Blocks {
     pub(super) fn touch(&self, number: usize, work: &mut impl Work) {
         let stride = self.records.stride();
         work.touch(Part::Bins, number * stride, stride);
+    }
+}
+
+impl Table for Blocks {
+    type Moment = Moment;
+
+    #[inline(always)]
+    fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
+    #[inline(always)]
+    fn frame_mut(&mut self) -> &mut Frame {
+        &mut self.frame
+    }
+
+    #[inline(always)]
+    fn glance<I: Isa>(&self, isa: I, place: Place) -> Result<bool, u64> {
+        let Some(bytes) = self.records.front(place.bin) else { return Err(0) };
+        let block = Block { layout: &self.layout, bytes };
+        block.prefetch_row();
+        let bucket = Bucket::new(place.bucket);
+        let run = block.words().run(isa, bucket);
+        let candidates = block.candidates(isa, run, place.remainder);
+        if candidates == 0 {
+            return if self.wary { Err(0) } else { Ok(false) };
+        }
+        // An empty bucket looked at the next one's run. It learns that only here, because every step
+        // before the branch is one that all lookups wait for.
+        if !block.is_occupied(bucket) {
+            return if self.wary { Err(0) } else { Ok(false) };
+        }
+        let nearest = candidates & candidates.wrapping_neg() & NEAREST;
+        if run.ends == 0 || nearest == 0 {
+            return Err(0);
+        }
+        if self.layout.row_proves() && self.shape.fine_bits == 0 {
+            return Ok(true);
+        }
+        Err(nearest << run.first)
+    }
+
+    #[inline(always)]
+    fn held<I: Isa>(&self, isa: I, place: Place, slot: u64) -> Option<u64> {
+        let block = self.get(place.bin);
+        block.planes_prove(slot, place.remainder).then(|| match self.shape.fine_bits {
+            0 => 0,
+            _ => block.entry(isa, slot.trailing_zeros()).1,
+        })
+    }
+
+    #[inline(always)]
+    fn find<I: Isa>(&self, isa: I, place: Place, work: &mut impl Work) -> Seen {
+        match self.locate(isa, place, work).entry {
+            Some((block, slot)) => Seen::Yes(self.get(block).entry(isa, slot).1),
+            None if self.frame.is_blind(place.bin) => Seen::Perhaps,
+            None => Seen::No,
+        }
+    }
+
+    #[inline(always)]
+    fn insert_at_once<I: Isa>(
+        &mut self,
+        isa: I,
+        place: Place,
+        tag: u64,
+        work: &mut impl Work,
+    ) -> bool {
+        self.touch(place.bin, work);
+        // It may be full.
+        self.prefetch_words(place.bin + 1);
+        // Borrowed by itself: what is read of the others must not wait for it.
+        let mut block = Block { layout: &self.layout, bytes: self.records.get_mut(place.bin) };
+        block.prefetch_row();
+        let bucket = Bucket::new(place.bucket);
+        let words = block.words();
+        let run = words.run(isa, bucket);
+        let occupied = block.is_occupied(bucket);
+        let perhaps = block.candidates(isa, run, place.remainder) != 0;
+        let entry = block.layout.entry(place.remainder, tag);
+        if words.is_full() {
+            // Without candidates the run is at home.
+            if perhaps | self.wary {
+                return false;
+            }
+            let (home, slot) = (place.bin, run.first);
+            return isa.vectorize_apart(
+                #[inline(always)]
+                || {
+                    let spot = Spot { block: home, slot, occupied, entry: None };
+                    self.insert_into_full(isa, home, bucket, spot, entry, work);
+                    true
+                },
+            );
+        }
+        if perhaps & occupied | self.wary {
+            return false;
+        }
+        block.set_ends(open(words.ends, run.first, occupied));
+        block.set_occupied(bucket);
+        block.open(isa, run.first, entry);
+        self.frame.len += 1;
+        true
+    }
+
+    #[inline(always)]
+    fn insert_after_all<I: Isa>(
+        &mut self,
+        isa: I,
+        place: Place,
+        moment: Moment,
+        repeat: Repeat,
+        work: &mut impl Work,
+    ) -> Seen {
+        let spot = self.locate(isa, place, work);
+        if let Some((number, slot)) = spot.entry {
+            let mut block = self.get_mut(number);
+            let before = block.entry(isa, slot).1;
+            let alive = moment.is_alive(before);
+            if repeat == Repeat::Refresh || !alive {
+                block.set_tag(isa, slot, moment.now);
+                self.frame.due -= u64::from(moment.is_due(before));
+            }
+            return if alive { Seen::Yes(before) } else { Seen::No };
+        }
+        let seen = if self.frame.is_blind(place.bin) { Seen::Perhaps } else { Seen::No };
+        if seen == Seen::Perhaps && repeat == Repeat::Keep {
+            return seen;
+        }
+        let bucket = Bucket::new(place.bucket);
+        let entry = self.layout.entry(place.remainder, moment.now);
+        if self.get(spot.block).is_full() {
+            self.insert_into_full(isa, place.bin, bucket, spot, entry, work);
+            return seen;
+        }
+        let guests = place.bin + 1..spot.block + 1;
+        if !self.may_lend(guests.clone()) {
+            self.lose(place.bin);
+            return seen;
+        }
+        self.lend(guests);
+        self.get_mut(place.bin).set_occupied(bucket);
+        let mut block = self.get_mut(spot.block);
+        block.set_ends(open(block.ends(), spot.slot, spot.occupied));
+        block.open(isa, spot.slot, entry);
+        self.frame.len += 1;
+        seen
+    }
+
+    #[inline(always)]
+    fn sweep<I: Isa>(&mut self, isa: I, sweep: Sweep, work: &mut impl Work) {
+        self.sweep_home(isa, sweep, work);
+        if sweep.ends {
+            self.end_pass();
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, place: Place) {
+        self.records.prefetch_all(place.bin);
+        // It may spill into the next one.
+        self.records.prefetch_all(place.bin + 1);
+    }
+
+    #[inline(always)]
+    fn prefetch_sweeps(&self, next: usize) {
+        self.records.prefetch_all(next);
+        self.prefetch_words(next + 1);
+    }
+
+    #[inline(always)]
+    fn prefetch_front(&self, place: Place) {
+        self.records.prefetch_front(place.bin);
+    }
+
+    fn write(&self, out: &mut Writer) {
+        self.write_blocks(out);
+    }
+
+    fn count(&self, tag_limit: u64, due: impl Fn(usize) -> u64) -> Result<(u64, u64), Fault> {
+        self.count_entries(tag_limit, due)
     }
 }
 

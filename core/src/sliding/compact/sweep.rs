@@ -9,35 +9,30 @@ use super::chain::REACH;
 use super::run::{GOES_ON, left, left_of_two};
 use super::store::Blocks;
 use crate::bits::Isa;
+use crate::dictionary::Sweep;
 use crate::dictionary::work::Work;
 
 /// How many blocks after it, in memory, is swept two turns later.
 const AHEAD: usize = 16;
 
 impl Blocks {
-    /// Removes the entries of a home that are of the generation `expired`; those of `due` are the next
-    /// to go.
+    /// Removes what has expired of a home.
     #[inline(always)]
-    pub fn sweep<I: Isa>(
-        &mut self,
-        isa: I,
-        home: usize,
-        expired: u64,
-        due: u64,
-        work: &mut impl Work,
-    ) {
-        self.prefetch_block(home + AHEAD);
+    pub(super) fn sweep_home<I: Isa>(&mut self, isa: I, sweep: Sweep, work: &mut impl Work) {
+        let home = sweep.home;
+        self.records.prefetch_all(home + AHEAD);
         self.prefetch_words(home + AHEAD + 1);
         self.touch(home, work);
         let mut block = Block { layout: &self.layout, bytes: self.records.get_mut(home) };
         let words = block.words();
         if words.is_full() {
-            return self.sweep_full(isa, home, expired, due, work);
+            return self.sweep_full(isa, sweep, work);
         }
         let used = isa.low_bits(u64::MAX, words.count());
         let own = used ^ isa.low_bits(used, words.guests);
-        let [dead, next] = block.of_generations(isa, [expired, due]).map(|slots| slots & own);
-        self.due += u64::from(next.count_ones());
+        let generations = [sweep.expired, sweep.due];
+        let [dead, next] = block.of_generations(isa, generations).map(|slots| slots & own);
+        self.frame.due += u64::from(next.count_ones());
         if dead == 0 {
             return;
         }
@@ -50,34 +45,28 @@ impl Blocks {
         block.set_buckets([isa.deposit(runs, first), isa.deposit(above, second)]);
         block.set_ends(after.ends);
         block.keep(isa, used & !dead);
-        self.forget(dead.count_ones());
+        self.frame.forget(dead.count_ones());
     }
 
     /// The same for a home whose block is full: its entries may go on next door.
     #[inline(always)]
-    fn sweep_full<I: Isa>(
-        &mut self,
-        isa: I,
-        home: usize,
-        expired: u64,
-        due: u64,
-        work: &mut impl Work,
-    ) {
+    fn sweep_full<I: Isa>(&mut self, isa: I, sweep: Sweep, work: &mut impl Work) {
         isa.vectorize_apart(
             #[inline(always)]
             || {
+                let home = sweep.home;
                 self.touch(home + 1, work);
                 let (guests, lent) = (self.get(home).guests(), self.get(home + 1).guests());
                 if guests >= SLOTS || lent > SLOTS {
-                    return self.sweep_far(isa, home, expired, due, work);
+                    return self.sweep_far(isa, sweep, work);
                 }
                 let own = !isa.low_bits(u64::MAX, guests);
                 let away = isa.low_bits(u64::MAX, lent);
                 let [here, there] = [(home, own), (home + 1, away)].map(|(number, part)| {
-                    let found = self.get(number).of_generations(isa, [expired, due]);
+                    let found = self.get(number).of_generations(isa, [sweep.expired, sweep.due]);
                     found.map(|slots| slots & part)
                 });
-                self.due += u64::from(here[1].count_ones() + there[1].count_ones());
+                self.frame.due += u64::from(here[1].count_ones() + there[1].count_ones());
                 let dead = [here[0], there[0]];
                 if dead == [0, 0] {
                     return;
@@ -124,7 +113,7 @@ impl Blocks {
             let kept = isa.low_bits(u64::MAX, next.count()) & !dead[1];
             there.keep(isa, kept);
         }
-        self.forget(dead[0].count_ones() + dead[1].count_ones());
+        self.frame.forget(dead[0].count_ones() + dead[1].count_ones());
         Gap {
             block: home,
             used: staying,
@@ -184,21 +173,15 @@ impl Blocks {
     /// stays another window: too long, but nothing is denied.
     #[cold]
     fn put_off(&mut self, dead: u32) {
-        self.due -= u64::from(dead);
+        self.frame.due -= u64::from(dead);
         self.late = self.late.saturating_add(1);
     }
 
     /// The same as [`Blocks::sweep_full`] for a home whose entries begin or end further than next door:
     /// one after the other. Only crowds come to this.
     #[inline(never)]
-    fn sweep_far<I: Isa>(
-        &mut self,
-        isa: I,
-        home: usize,
-        expired: u64,
-        due: u64,
-        work: &mut impl Work,
-    ) {
+    fn sweep_far<I: Isa>(&mut self, isa: I, sweep: Sweep, work: &mut impl Work) {
+        let home = sweep.home;
         let (block, slot) = self.start(home);
         let (last_block, last_slot) = self.start(home + 1);
         let of = |block: usize, slot: u32| block * SLOTS as usize + slot as usize;
@@ -210,8 +193,8 @@ impl Blocks {
         for at in (first..end).rev() {
             let (block, slot) = (at / SLOTS as usize, (at % SLOTS as usize) as u32);
             let generation = self.get(block).entry(isa, slot).1 >> fine_bits;
-            self.due += u64::from(generation == due);
-            if generation == expired {
+            self.frame.due += u64::from(generation == sweep.due);
+            if generation == sweep.expired {
                 dead += 1;
                 if gives_way {
                     self.remove_one(isa, home, first, at, work);
@@ -219,7 +202,7 @@ impl Blocks {
             }
         }
         if gives_way {
-            self.forget(dead);
+            self.frame.forget(dead);
         } else if dead > 0 {
             self.put_off(dead);
         }
@@ -285,13 +268,6 @@ impl Blocks {
             next_changed: false,
         };
         self.bring_home(isa, gap, work);
-    }
-
-    /// Counts the departure of expired entries.
-    #[inline(always)]
-    fn forget(&mut self, entries: u32) {
-        self.len -= u64::from(entries);
-        self.due -= u64::from(entries);
     }
 }
 

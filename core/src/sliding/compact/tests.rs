@@ -6,9 +6,10 @@ use super::block::SLOTS;
 use super::store::Blocks;
 use super::{Clock, Division, Shape, SlidingCompact, SlidingCompactParameters};
 use crate::dictionary::work::CacheLines;
-use crate::dictionary::{Place, Repeat};
+use crate::dictionary::{Place, Repeat, Sweep, Table};
 use crate::filter::Membership;
 use crate::hash::remix;
+use crate::sliding::{Passes, SweptParameters};
 use crate::window::Time;
 use testkit::rounds;
 
@@ -26,7 +27,7 @@ impl Model {
     fn insert(&mut self, place: Place, repeat: Repeat, fine_bits: u32) -> bool {
         let Self { clock, homes } = self;
         if clock.advance() {
-            clock.sweep(|home, expired, _, _| {
+            clock.sweep(|Sweep { home, expired, .. }| {
                 homes[home].retain(|entry| entry.2 >> fine_bits != expired);
             });
         }
@@ -135,7 +136,7 @@ fn agrees(parameters: SlidingCompactParameters, crowd: Crowd, seed: u64, repeats
         let key = if random % 100 < repeats { step.saturating_sub(back) } else { step };
         let hash = crowd.hash(key, seed, &parameters);
         let repeat = if random >> 60 == 0 { Repeat::Keep } else { Repeat::Refresh };
-        let place = filter.blocks.place(hash);
+        let place = filter.table.place(hash);
         let new = model.insert(place, repeat, fine_bits);
         let found = match repeat {
             Repeat::Keep => filter.insert_new_hash(hash, Time::ZERO),
@@ -146,16 +147,16 @@ fn agrees(parameters: SlidingCompactParameters, crowd: Crowd, seed: u64, repeats
         assert_eq!(found, new, "{}", case());
         assert!(filter.contains_hash(hash, Time::ZERO), "{}", case());
         for other in [remix(random, 7), crowd.hash(step.saturating_sub(back), seed, &parameters)] {
-            let expected = model.contains(filter.blocks.place(other));
+            let expected = model.contains(filter.table.place(other));
             assert_eq!(filter.contains_hash(other, Time::ZERO), expected, "{}", case());
         }
         if step.is_multiple_of(37) {
             assert_eq!(filter.validate(), Ok(()), "{}", case());
-            let mut entries = filter.blocks.entries();
+            let mut entries = filter.table.entries();
             entries.sort();
             assert!(entries == model.entries(), "contents at {}", case());
             farthest =
-                farthest.max((0..parameters.shape.homes).map(away(&filter.blocks)).max().unwrap());
+                farthest.max((0..parameters.shape.homes).map(away(&filter.table)).max().unwrap());
         }
     }
     farthest
@@ -264,7 +265,7 @@ fn a_sweep_leaves_the_guests_of_its_block() {
         for &hash in &hashes {
             filter.insert_hash(hash, Time::ZERO);
         }
-        assert_eq!(filter.blocks.get(5).guests(), 36);
+        assert_eq!(filter.table.get(5).guests(), 36);
         pass_time(&mut filter, parameters.window - 100, |filter, step| {
             for &hash in &hashes {
                 assert!(filter.contains_hash(hash, Time::ZERO), "{step} after {delay}");
@@ -282,10 +283,10 @@ fn removing_from_afar_lowers_the_guests_in_between() {
         filter.insert_hash(hash_of(&parameters, 4, bucket, 1), Time::ZERO);
         filter.insert_hash(hash_of(&parameters, 4, bucket, 2), Time::ZERO);
     }
-    assert_eq!((filter.blocks.get(5).guests(), filter.blocks.get(6).guests()), (174, 110));
+    assert_eq!((filter.table.get(5).guests(), filter.table.get(6).guests()), (174, 110));
     let reach = parameters.division().reach(parameters.window);
     pass_time(&mut filter, reach + 240, |_, _| {});
-    assert_eq!((filter.blocks.get(5).guests(), filter.lost(), filter.late()), (0, 0, 0));
+    assert_eq!((filter.table.get(5).guests(), filter.lost(), filter.late()), (0, 0, 0));
 }
 
 /// Pitfall: a sweep that removes only what is next door, and does not walk on from there.
@@ -306,11 +307,11 @@ fn a_gap_next_door_is_filled_from_further_on() {
     for &hash in &young {
         filter.insert_hash(hash, Time::ZERO);
     }
-    assert_eq!([5, 6, 7].map(|number| filter.blocks.get(number).guests()), [10, 10, 10]);
+    assert_eq!([5, 6, 7].map(|number| filter.table.get(number).guests()), [10, 10, 10]);
     pass_time(&mut filter, parameters.window - 192, |filter, _| {
         assert!(young.iter().all(|&hash| filter.contains_hash(hash, Time::ZERO)));
     });
-    assert_eq!([5, 6, 7].map(|number| filter.blocks.get(number).guests()), [0, 0, 0]);
+    assert_eq!([5, 6, 7].map(|number| filter.table.get(number).guests()), [0, 0, 0]);
 }
 
 /// Pitfall: whether a block is full is told by its words before any of them is written, and stays true
@@ -325,7 +326,7 @@ fn a_full_block_is_full_wherever_its_last_run_ends() {
         }
         for remainder in 0..90 {
             filter.insert_hash(hash_of(&parameters, 4, 70, remainder), Time::ZERO);
-            let used = filter.blocks.get(4).words().count();
+            let used = filter.table.get(4).words().count();
             assert_eq!(u64::from(used), (first + remainder + 1).min(64));
             assert_eq!(filter.validate(), Ok(()));
         }
@@ -368,8 +369,8 @@ fn a_crowd_without_room_is_told_and_leaves() {
         }
         assert_eq!(filter.validate(), Ok(()));
         assert_eq!(lost[8], lost[11], "{lost:?}");
-        let late = filter.blocks.len() as f64 / window as f64;
+        let late = filter.table.frame.len as f64 / window as f64;
         assert!(late < 1.1, "{late} windows are stored");
-        assert!(!filter.blocks.is_blind(0));
+        assert!(!filter.table.frame.is_blind(0));
     }
 }

@@ -11,6 +11,9 @@
 //! the sweeps before 4, 6 and 8; the one before 10 removes it. So element 8, six later,
 //! still finds it, and element 10 no longer.
 
+use crate::dictionary::{Sweep, Tags};
+use crate::sliding::Passes;
+
 /// The clock of a sliding filter: which bin to sweep when, and what its tags mean.
 ///
 /// Every bin is swept once every `pass` elements, always at the same place of the pass.
@@ -65,8 +68,27 @@ impl Generations {
         Self { count, pass: pass(window, count), bins, elements: 0, swept: 0, credit: 0, tag: 0 }
     }
 
-    /// The clock after so many elements.
-    pub fn after_elements(self, elements: u64) -> Self {
+    /// The tag that follows another; also the oldest that lives beside it.
+    #[inline(always)]
+    fn after(&self, tag: u64) -> u64 {
+        if tag == self.count { 0 } else { tag + 1 }
+    }
+
+    /// Largest tag.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Elements of a generation.
+    pub fn pass(&self) -> u64 {
+        self.pass
+    }
+}
+
+impl Passes for Generations {
+    type Moment = Tags;
+
+    fn after_elements(self, elements: u64) -> Self {
         let position = u128::from(elements % self.pass) * u128::from(self.bins);
         let pass = u128::from(self.pass);
         Self {
@@ -78,21 +100,20 @@ impl Generations {
         }
     }
 
-    /// Counts one element. True if bins are to be [swept](Self::sweep) before it enters.
     #[inline(always)]
-    pub fn advance(&mut self) -> bool {
+    fn advance(&mut self) -> bool {
         self.credit += self.bins;
         self.elements = self.elements.wrapping_add(1);
         self.credit >= self.pass
     }
 
-    /// Calls `sweep(bin, expired, due)` for the bins whose turn it is.
     #[inline(always)]
-    pub fn sweep(&mut self, mut sweep: impl FnMut(usize, u64, u64)) {
+    fn sweep(&mut self, mut sweep: impl FnMut(Sweep)) {
         while self.credit >= self.pass {
             self.credit -= self.pass;
-            let expired = self.after(self.tag);
-            sweep(self.swept as usize, expired, self.after(expired));
+            let (home, expired) = (self.swept as usize, self.after(self.tag));
+            let (due, ends) = (self.after(expired), self.swept + 1 == self.bins);
+            sweep(Sweep { home, expired, due, ends });
             self.swept += 1;
             // The last element of a pass sweeps the last bin.
             if self.swept == self.bins {
@@ -102,27 +123,34 @@ impl Generations {
         }
     }
 
-    /// The bin that is swept next.
-    pub fn next_bin(&self) -> usize {
+    fn next_home(&self) -> usize {
         self.swept as usize
     }
 
-    /// The tag that a bin gives now.
     #[inline(always)]
-    pub fn tag_of(&self, bin: usize) -> u64 {
+    fn tag_of(&self, bin: usize) -> u64 {
         // Added, because nobody could guess the way that a branch would go.
         let tag = self.tag + u64::from((bin as u64) < self.swept);
         if tag > self.count { 0 } else { tag }
     }
 
-    /// The tag that follows another; also the oldest that lives beside it.
     #[inline(always)]
-    pub fn after(&self, tag: u64) -> u64 {
-        if tag == self.count { 0 } else { tag + 1 }
+    fn moment(&self, bin: usize) -> Tags {
+        let now = self.tag_of(bin);
+        Tags { now, due: self.after(now) }
     }
 
-    /// Elements since an entry with this tag, the last one being at distance zero: least and most.
-    pub fn age(&self, bin: usize, tag: u64) -> (u64, u64) {
+    fn due(&self, bin: usize) -> u64 {
+        self.moment(bin).due
+    }
+
+    /// Whatever is stored is.
+    #[inline(always)]
+    fn is_alive(&self, _bin: usize, _tag: u64) -> bool {
+        true
+    }
+
+    fn age(&self, bin: usize, tag: u64) -> (u64, u64) {
         // The place in the pass at which this bin is swept.
         let position = u128::from(self.swept) * u128::from(self.pass) + u128::from(self.credit);
         let step = (position / u128::from(self.bins)) as u64;
@@ -138,29 +166,15 @@ impl Generations {
         }
     }
 
-    /// Largest tag.
-    pub fn count(&self) -> u64 {
-        self.count
-    }
-
-    /// Elements of a generation.
-    pub fn pass(&self) -> u64 {
-        self.pass
-    }
-
-    /// Bins that one element sweeps at most.
-    pub fn most_sweeps(&self) -> u64 {
+    fn most_sweeps(&self) -> u64 {
         self.bins.div_ceil(self.pass)
     }
 
-    /// Elements since the beginning.
-    pub fn elements(&self) -> u64 {
+    fn elements(&self) -> u64 {
         self.elements
     }
 
-    /// Part of the entries that are due which is older than the window, if a generation's elements
-    /// lie evenly in it.
-    pub fn past_the_window(&self) -> f64 {
+    fn past_the_window(&self) -> f64 {
         // A bin swept u elements ago has due entries at distances from u to u + pass before the
         // window's end and beyond, as far as the stream goes back; u is uniform over the bins.
         let pass = self.pass as f64;

@@ -4,17 +4,19 @@ use alloc::boxed::Box;
 
 use super::Sliding;
 use super::generations::{self, Generations};
+use crate::bits::Footprint;
 use crate::blueprint::{Blueprint, Unfit};
-use crate::dictionary::{MARGIN, Population, Shape};
+use crate::codec::Reader;
+use crate::dictionary::{Dictionary, Frame, MARGIN, Population, Shape};
 use crate::duplicates::law::Stream;
 use crate::error::Error;
 use crate::filter::Filter;
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
 use crate::hash::Seed;
 use crate::parameters::{List, Parameters};
 use crate::promise::{Mistakes, Promise};
 use crate::sliding::budget::least_error;
+use crate::sliding::swept_parameters::mistakes;
+use crate::sliding::{Passes, SweptParameters};
 use crate::window::{Slack, Window};
 
 /// Longest window, so that no product of its parts overflows.
@@ -78,11 +80,7 @@ impl SlidingParameters {
         self.shape.heap_bytes()
     }
 
-    pub(super) fn clock(&self) -> Generations {
-        Generations::new(self.window, self.generations, self.shape.bins as u64)
-    }
-
-    pub(super) fn lifetime(&self) -> u16 {
+    fn lifetime(&self) -> u16 {
         self.generations as u16 + 1
     }
 }
@@ -96,6 +94,51 @@ fn population(window: u64, count: u64) -> Population {
     Population {
         entries: window + pass / 2.0 + uneven,
         before_sweep: (window + pass) / (window + pass / 2.0),
+    }
+}
+
+impl SweptParameters for SlidingParameters {
+    type Clock = Generations;
+    type Table = Dictionary;
+
+    fn with_error(window: u64, slack: Option<u64>, rate: f64) -> Result<Self, Unfit> {
+        Self::with_error(window, slack, rate)
+    }
+
+    fn with_memory(window: u64, slack: Option<u64>, bytes: u64) -> Result<Self, Unfit> {
+        Self::with_memory(window, slack, bytes)
+    }
+
+    fn reach(&self) -> u64 {
+        generations::reach(self.window, self.generations)
+    }
+
+    fn fingerprints(&self) -> f64 {
+        self.shape.fingerprints()
+    }
+
+    fn false_positive_rate_of(&self, _clock: &Generations, frame: &Frame) -> f64 {
+        self.shape.false_positive_rate(frame.len as f64)
+    }
+
+    fn clock(&self) -> Generations {
+        Generations::new(self.window, self.generations, self.shape.bins as u64)
+    }
+
+    fn table(&self) -> Dictionary {
+        Dictionary::new(self.shape, self.lifetime())
+    }
+
+    fn tags(&self) -> u64 {
+        self.generations + 1
+    }
+
+    fn read_table(&self, clock: &Generations, from: &mut Reader<'_>) -> Result<Dictionary, Error> {
+        Dictionary::read(self.shape, self.lifetime(), from, self.tags(), |bin| clock.due(bin))
+    }
+
+    fn footprint(clock: &Generations, table: &Dictionary) -> Option<Footprint> {
+        Some(table.footprint(clock))
     }
 }
 
@@ -127,10 +170,7 @@ impl Blueprint for SlidingParameters {
     fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {
         let stream = Stream::new(self.window, alphabet);
         let entries = population(self.window, self.generations).entries;
-        // From none to all of the slack is still reported, evenly.
-        let older = stream.among(self.slack() as f64 / 2.0);
-        let unseen = -(-stream.distinct(entries) / self.shape.fingerprints()).exp_m1();
-        Mistakes { false_positives: older + (1.0 - older) * unseen, false_negatives: 0.0 }
+        mistakes(&stream, self.slack(), entries, self.shape.fingerprints())
     }
 
     fn heap_bytes(&self) -> u64 {
