@@ -22,6 +22,7 @@ pub(crate) mod bins;
 pub(crate) mod head;
 mod layout;
 mod overflow;
+mod repeat;
 pub(crate) mod several;
 mod state;
 mod store;

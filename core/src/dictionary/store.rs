@@ -230,17 +230,19 @@ impl Dictionary {
         repeat: Repeat,
         work: &mut impl Work,
     ) -> Seen {
-        if self.insert_at_once(isa, place, tags.now, work) {
-            return Seen::No;
-        }
+        let Err(slot) = self.insert_at_once(isa, place, tags.now, work) else { return Seen::No };
         isa.vectorize_apart(
             #[inline(always)]
-            || self.insert_after_all(isa, place, tags, repeat, work),
+            || match self.repeat_at_once(isa, place, slot, tags, repeat) {
+                Some(before) => Seen::Yes(before),
+                None => self.insert_after_all(isa, place, tags, repeat, work),
+            },
         )
     }
 
     /// Stores a place that is certainly new, in a bin with room: the common case, and the beginning
-    /// of [`Dictionary::insert`]. In any other case, does nothing and returns `false`.
+    /// of [`Dictionary::insert`]. In any other case, does nothing, and tells the slot that probably holds it, if any:
+    /// [`Dictionary::repeat_at_once`] is next, and if that does nothing either, [`Dictionary::insert_after_all`].
     #[inline(always)]
     pub fn insert_at_once<I: Isa>(
         &mut self,
@@ -248,21 +250,22 @@ impl Dictionary {
         place: Place,
         tag: u64,
         work: &mut impl Work,
-    ) -> bool {
+    ) -> Result<(), u64> {
         self.touch_bin(place.bin, work);
         let mut bin = self.bins.get_mut(place.bin);
         bin.prefetch_row();
         let view = bin.view(place.bucket);
         let run = view.run(isa);
-        // One branch for all that is rare.
-        let perhaps = bin.may_hold(isa, run, place.remainder);
+        let candidates = bin.candidates(isa, run, place.remainder);
+        let perhaps = run.reaches(candidates) & run.occupied;
+        // One branch for all that is not new, or rare.
         if perhaps | view.overflows() | view.is_full() {
-            return false;
+            return Err(if perhaps { Bin::<&[u8]>::nearest(run, candidates) } else { 0 });
         }
         bin.open(view.ends, place.bucket, run);
         bin.insert(isa, run, place.remainder, tag);
         self.len += 1;
-        true
+        Ok(())
     }
 
     /// Removes the entries of a bin that have the tag `expired`, and brings its exiles home as far

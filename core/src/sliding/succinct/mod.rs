@@ -173,8 +173,27 @@ impl Sliding {
     ) -> bool {
         let place = self.dictionary.place(hash);
         let now = self.generations.tag_of(place.bin);
-        self.dictionary.insert_at_once(isa, place, now, &mut work)
-            || self.insert_the_long_way(isa, hash, repeat, work)
+        match self.dictionary.insert_at_once(isa, place, now, &mut work) {
+            Ok(()) => true,
+            Err(slot) => self.insert_the_long_way(isa, hash, slot, repeat, work),
+        }
+    }
+
+    /// An insertion of a batch, where repeats are as frequent as not. All of it in line but what is rare: in a single
+    /// insertion, a new key would wait for what only repeats need.
+    #[inline(always)]
+    fn insert_of_batch<I: Isa>(&mut self, isa: I, hash: u64, repeat: Repeat) -> bool {
+        if self.generations.advance() {
+            return self.insert_after_sweep(isa, hash, repeat, Uncounted);
+        }
+        let place = self.dictionary.place(hash);
+        let now = self.generations.tag_of(place.bin);
+        let Err(slot) = self.dictionary.insert_at_once(isa, place, now, &mut Uncounted) else {
+            return true;
+        };
+        let tags = Tags { now, due: self.generations.after(now) };
+        self.dictionary.repeat_at_once(isa, place, slot, tags, repeat).is_none()
+            && self.insert_the_long_way(isa, hash, 0, repeat, Uncounted)
     }
 
     /// The rest of an insertion that is not done at once. Begins with the hash, so that the short way
@@ -184,6 +203,7 @@ impl Sliding {
         &mut self,
         isa: I,
         hash: u64,
+        slot: u64,
         repeat: Repeat,
         mut work: impl Work,
     ) -> bool {
@@ -193,6 +213,9 @@ impl Sliding {
                 let place = self.dictionary.place(hash);
                 let now = self.generations.tag_of(place.bin);
                 let tags = Tags { now, due: self.generations.after(now) };
+                if self.dictionary.repeat_at_once(isa, place, slot, tags, repeat).is_some() {
+                    return false;
+                }
                 self.dictionary.insert_after_all(isa, place, tags, repeat, &mut work) == Seen::No
             },
         )
@@ -233,7 +256,7 @@ impl Sliding {
             hashes.iter().take(AHEAD).for_each(|&hash| self.fetch(hash));
             for (index, (&hash, new)) in hashes.iter().zip(new).enumerate() {
                 self.fetch(hashes[(index + AHEAD).min(hashes.len() - 1)]);
-                *new = self.insert(isa, hash, repeat, Uncounted);
+                *new = self.insert_of_batch(isa, hash, repeat);
             }
         });
     }
