@@ -49,7 +49,7 @@ Usage: cargo xtask CHORE
   python        the tests of the package for Python only, on a wheel of it
   python-race   that package beside other packages and sets, speed and memory; measures likewise
                 (`instructions` counts those in place of time, and needs valgrind)
-  python-memory what that package does with hostile input, under valgrind; takes half an hour
+  python-memory what that package does with hostile input, under valgrind; takes a quarter of an hour
   spark         the tests of that package on Spark, which needs Java; `full` with a million events, ten
                 kills, and state and time beside Spark's own, which takes a quarter of an hour
   site          the planner's page, the report and the documents as a book, in one folder that needs no
