@@ -18,13 +18,13 @@
 //! occupied, so its run stops at the second end and starts after the first one.
 //! For about two bits per slot this saves the 6 to 7 bits of the bucket.
 
-use super::{Repeat, Shape};
 use super::backyard::Exile;
 use super::head::{Bucket, FIRST_MASK, Head, Run, View};
 pub(crate) use super::layout::{
     FRONT, LEAST_BUCKETS, Layout, MOST_BUCKETS, NOBODY, SLOTS, THRESHOLD_BITS,
 };
 use super::layout::{ROW_BITS, WORDS};
+use super::{Repeat, Shape};
 use crate::bits::{Isa, NEAR, Records, Row, STRETCH, Scalar, planes, prefetch, row};
 
 /// All bins, one after the other, without gaps.
