@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use arrow_buffer::NullBuffer;
-use lately::{Hashing, Key, Time};
+use lately::{Hashing, Time};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PySlice, PyString};
@@ -240,18 +240,22 @@ impl Values {
         };
         let bytes = piece.call_method0("tobytes")?;
         let bytes = bytes.cast::<PyBytes>()?.as_bytes();
-        hashes.clear();
         py.detach(|| match self {
-            // Eight bytes, least first: what an integer is as a key. Of a known length they are hashed faster.
+            // Eight bytes, least first: what an integer is as a key.
             Self::Integers { .. } => {
-                hashes.extend(bytes.as_chunks::<8>().0.iter().map(|key| key.hash_with(hashing)));
+                hashes.resize(end - start, 0);
+                hashing.hash_words(bytes.as_chunks().0, hashes);
             }
-            Self::Bytes(0) => hashes.resize(end - start, b"".hash_with(hashing)),
+            Self::Bytes(0) => {
+                hashes.clear();
+                hashes.resize(end - start, hashing.hash(b""));
+            }
             Self::Bytes(size) => {
                 let trimmed = |key: &[u8]| {
                     let length = key.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
                     hashing.hash(&key[..length])
                 };
+                hashes.clear();
                 hashes.extend(bytes.chunks_exact(size).map(trimmed));
             }
         });

@@ -54,6 +54,7 @@ Usage: cargo xtask CHORE
   python        the tests of the package for Python only, on a wheel of it
   python-race   that package beside other packages and sets, speed and memory; measures likewise
                 (`instructions` counts those in place of time, and needs valgrind)
+  python-memory what that package does with hostile input, under valgrind; takes a quarter of an hour
   spark         the tests of that package on Spark, which needs Java; `full` with a million events, ten
                 kills, and state and time beside Spark's own, which takes a quarter of an hour
   site          the planner's page, the report and the documents as a book, in one folder that needs no
@@ -97,6 +98,7 @@ fn run() -> Result<()> {
         ["python"] => python::test(),
         ["python-race"] => python::race(),
         ["python-race", "instructions"] => python::instructions(),
+        ["python-memory"] => python::memory(),
         ["spark"] => spark::test(),
         ["spark", "full"] => spark::full(),
         ["site"] => site::build(),

@@ -18,13 +18,13 @@
 //! occupied, so its run stops at the second end and starts after the first one.
 //! For about two bits per slot this saves the 6 to 7 bits of the bucket.
 
-use super::Shape;
 use super::backyard::Exile;
 use super::head::{Bucket, FIRST_MASK, Head, Run, View};
 pub(crate) use super::layout::{
     FRONT, LEAST_BUCKETS, Layout, MOST_BUCKETS, NOBODY, SLOTS, THRESHOLD_BITS,
 };
 use super::layout::{ROW_BITS, WORDS};
+use super::{Repeat, Shape};
 use crate::bits::{Isa, NEAR, Records, Row, STRETCH, Scalar, planes, prefetch, row};
 
 /// All bins, one after the other, without gaps.
@@ -245,6 +245,37 @@ impl Bin<'_, &mut [u8]> {
             *byte = *byte & row_mask | (tag << remainder_bits) as u8;
         }
         isa.set(&mut self.planes_mut()[remainder_planes..], slot, tag >> in_row);
+    }
+
+    /// Remainder and tag of a slot. If the remainder is this, and a repeat refreshes, another tag takes the place of
+    /// the one that is told.
+    #[inline(always)]
+    pub(crate) fn exchange_tag<I: Isa>(
+        &mut self,
+        isa: I,
+        slot: u64,
+        remainder: u64,
+        tag: u64,
+        repeat: Repeat,
+    ) -> (u64, u64) {
+        let layout = self.layout;
+        let index = slot.trailing_zeros() as usize % SLOTS as usize;
+        let mut before = u64::from(self.row()[index]);
+        let value = remainder | tag << layout.remainder_bits;
+        self.change_planes(
+            #[inline(always)]
+            |planes| {
+                before |= isa.get(planes, slot) << ROW_BITS;
+                if repeat == Repeat::Refresh && layout.parts(before).0 == remainder {
+                    isa.set(planes, slot, value >> ROW_BITS);
+                }
+            },
+        );
+        let (held, before) = layout.parts(before);
+        if layout.row_tag_bits() > 0 && repeat == Repeat::Refresh && held == remainder {
+            self.row_mut()[index] = value as u8;
+        }
+        (held, before)
     }
 
     /// Adds an entry at the start of its run, in a bin that is not full. The words stay as they are.

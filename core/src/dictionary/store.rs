@@ -128,12 +128,13 @@ impl Dictionary {
         repeat: Repeat,
         work: &mut impl Work,
     ) -> Seen {
-        if self.insert_at_once(isa, place, tags.now, work) {
-            return Seen::No;
-        }
+        let Err(slot) = self.insert_at_once(isa, place, tags.now, work) else { return Seen::No };
         isa.vectorize_apart(
             #[inline(always)]
-            || self.insert_after_all(isa, place, tags, repeat, work),
+            || match self.repeat_at_once(isa, place, slot, tags, repeat) {
+                Some(before) => Seen::Yes(before),
+                None => self.insert_after_all(isa, place, tags, repeat, work),
+            },
         )
     }
 
@@ -256,21 +257,44 @@ impl Table for Dictionary {
         place: Place,
         tag: u64,
         work: &mut impl Work,
-    ) -> bool {
+    ) -> Result<(), u64> {
         self.touch_bin(place.bin, work);
         let mut bin = self.bins.get_mut(place.bin);
         bin.prefetch_row();
         let view = bin.view(place.bucket);
         let run = view.run(isa);
-        // One branch for all that is rare.
-        let perhaps = bin.may_hold(isa, run, place.remainder);
+        let candidates = bin.candidates(isa, run, place.remainder);
+        let perhaps = run.reaches(candidates) & run.occupied;
+        // One branch for all that is not new, or rare.
         if perhaps | view.overflows() | view.is_full() {
-            return false;
+            return Err(if perhaps { Bin::<&[u8]>::nearest(run, candidates) } else { 0 });
         }
         bin.open(view.ends, place.bucket, run);
         bin.insert(isa, run, place.remainder, tag);
         self.frame.len += 1;
-        true
+        Ok(())
+    }
+
+    /// To begin anew would cost as much again: the words taken apart, all 64 slots compared.
+    #[inline(always)]
+    fn repeat_at_once<I: Isa>(
+        &mut self,
+        isa: I,
+        place: Place,
+        slot: u64,
+        tags: Tags,
+        repeat: Repeat,
+    ) -> Option<u64> {
+        if slot == 0 {
+            return None;
+        }
+        let mut bin = self.bins.get_mut(place.bin);
+        let (remainder, before) = bin.exchange_tag(isa, slot, place.remainder, tags.now, repeat);
+        if remainder != place.remainder {
+            return None;
+        }
+        self.frame.due -= u64::from(repeat == Repeat::Refresh && before == tags.due);
+        Some(before)
     }
 
     #[inline(always)]

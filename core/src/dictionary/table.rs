@@ -132,15 +132,31 @@ pub trait Table: Clone + Debug + Send + Sync + 'static {
     /// What is known of a place.
     fn find<I: Isa>(&self, isa: I, place: Place, work: &mut impl Work) -> Seen;
 
-    /// Stores a place that is certainly new, with room for it: the common case. In any other case,
-    /// does nothing and returns `false`.
+    /// Stores a place that is certainly new, with room for it: the common case. In any other case, does
+    /// nothing, and tells the slot that probably holds it, or zero: [`Table::repeat_at_once`] is next, and if
+    /// that does nothing either, [`Table::insert_after_all`].
     fn insert_at_once<I: Isa>(
         &mut self,
         isa: I,
         place: Place,
         tag: u64,
         work: &mut impl Work,
-    ) -> bool;
+    ) -> Result<(), u64>;
+
+    /// Does what a repeat does to such a slot, and tells its tag before; nothing if that does not hold the
+    /// place, or if the table tells no slots.
+    #[inline(always)]
+    fn repeat_at_once<I: Isa>(
+        &mut self,
+        isa: I,
+        place: Place,
+        slot: u64,
+        moment: Self::Moment,
+        repeat: Repeat,
+    ) -> Option<u64> {
+        let _ = (isa, place, slot, moment, repeat);
+        None
+    }
 
     /// Looks a place up and makes sure that it is stored. The answer is what was known before; an entry
     /// that is not alive counts as not known. With [`Repeat::Keep`], anything known changes nothing.

@@ -27,8 +27,9 @@ const SECRET: [u64; 8] = [
     0x4c26_3a81_e690_35e0,
 ];
 
+/// The hash of eight bytes, least first.
 #[inline(always)]
-fn of_number(number: u64, seed: u64) -> u64 {
+pub(super) fn of_number(number: u64, seed: u64) -> u64 {
     const FACTOR: u64 = 0x9fb2_1c65_1e98_df25;
     let seed = seed ^ u64::from((seed as u32).swap_bytes()) << 32;
     let mut x = number.rotate_left(32) ^ (SECRET[1] ^ SECRET[2]).wrapping_sub(seed);

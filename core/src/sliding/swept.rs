@@ -157,8 +157,27 @@ impl<P: SweptParameters> Swept<P> {
     ) -> bool {
         let place = self.table.place(hash);
         let tag = self.clock.tag_of(place.bin);
-        self.table.insert_at_once(isa, place, tag, &mut work)
-            || self.insert_the_long_way(isa, hash, repeat, work)
+        match self.table.insert_at_once(isa, place, tag, &mut work) {
+            Ok(()) => true,
+            Err(slot) => self.insert_the_long_way(isa, hash, slot, repeat, work),
+        }
+    }
+
+    /// An insertion of a batch, where repeats are as frequent as not. All of it in line but what is rare: in
+    /// a single insertion, a new key would wait for what only repeats need.
+    #[inline(always)]
+    fn insert_of_batch<I: Isa>(&mut self, isa: I, hash: u64, repeat: Repeat) -> bool {
+        if self.clock.advance() {
+            return self.insert_after_sweep(isa, hash, repeat, Uncounted);
+        }
+        let place = self.table.place(hash);
+        let tag = self.clock.tag_of(place.bin);
+        let Err(slot) = self.table.insert_at_once(isa, place, tag, &mut Uncounted) else {
+            return true;
+        };
+        let moment = self.clock.moment(place.bin);
+        self.table.repeat_at_once(isa, place, slot, moment, repeat).is_none()
+            && self.insert_the_long_way(isa, hash, 0, repeat, Uncounted)
     }
 
     /// The rest of an insertion that is not done at once. Begins with the hash, so that the short way
@@ -169,6 +188,7 @@ impl<P: SweptParameters> Swept<P> {
         &mut self,
         isa: I,
         hash: u64,
+        slot: u64,
         repeat: Repeat,
         mut work: impl Work,
     ) -> bool {
@@ -177,6 +197,9 @@ impl<P: SweptParameters> Swept<P> {
             || {
                 let place = self.table.place(hash);
                 let moment = self.clock.moment(place.bin);
+                if self.table.repeat_at_once(isa, place, slot, moment, repeat).is_some() {
+                    return false;
+                }
                 self.table.insert_after_all(isa, place, moment, repeat, &mut work) == Seen::No
             },
         )
@@ -221,7 +244,7 @@ impl<P: SweptParameters> Swept<P> {
             hashes.iter().take(AHEAD).for_each(|&hash| self.fetch(hash));
             for (index, (&hash, new)) in hashes.iter().zip(new).enumerate() {
                 self.fetch(hashes[(index + AHEAD).min(hashes.len() - 1)]);
-                *new = self.insert(isa, hash, repeat, Uncounted);
+                *new = self.insert_of_batch(isa, hash, repeat);
             }
         });
     }

@@ -220,7 +220,7 @@ impl Table for Blocks {
         place: Place,
         tag: u64,
         work: &mut impl Work,
-    ) -> bool {
+    ) -> Result<(), u64> {
         self.touch(place.bin, work);
         // It may be full.
         self.prefetch_words(place.bin + 1);
@@ -236,26 +236,26 @@ impl Table for Blocks {
         if words.is_full() {
             // Without candidates the run is at home.
             if perhaps | self.wary {
-                return false;
+                return Err(0);
             }
             let (home, slot) = (place.bin, run.first);
-            return isa.vectorize_apart(
+            isa.vectorize_apart(
                 #[inline(always)]
                 || {
                     let spot = Spot { block: home, slot, occupied, entry: None };
                     self.insert_into_full(isa, home, bucket, spot, entry, work);
-                    true
                 },
             );
+            return Ok(());
         }
         if perhaps & occupied | self.wary {
-            return false;
+            return Err(0);
         }
         block.set_ends(open(words.ends, run.first, occupied));
         block.set_occupied(bucket);
         block.open(isa, run.first, entry);
         self.frame.len += 1;
-        true
+        Ok(())
     }
 
     #[inline(always)]
