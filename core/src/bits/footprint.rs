@@ -20,7 +20,8 @@ use crate::hash::reduce;
 #[derive(Debug)]
 pub struct Footprint {
     level: Level,
-    /// Where the numbers are that every insertion needs: three lines, of which it writes the first and the last.
+    /// Where the numbers are that every insertion needs: as many bytes as three lines have, of which it writes
+    /// to the first and the last third.
     numbers: AtomicUsize,
     /// Where the first record is.
     first: AtomicUsize,
@@ -61,6 +62,8 @@ impl Footprint {
         fetch_to_write(self.level, numbers);
         prefetch_address(numbers.wrapping_add(LINE_BYTES));
         fetch_to_write(self.level, numbers.wrapping_add(2 * LINE_BYTES));
+        // They begin anywhere.
+        prefetch_address(numbers.wrapping_add(3 * LINE_BYTES - 1));
     }
 
     /// Starts loading the record that an insertion of a hash will write.

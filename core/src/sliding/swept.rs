@@ -32,10 +32,10 @@ const AHEAD: usize = 20;
 
 /// Remembers the last n insertions.
 ///
-/// What every insertion needs comes first, on three cache lines with the dictionary of `sliding`: a filter that
-/// threads share has many parts, and the nearest cache should hold those lines of all of them.
+/// What every insertion needs comes first, in 192 bytes with the dictionary of `sliding`: a filter that threads
+/// share has many parts, and the nearest cache should hold that of all of them.
 #[derive(Debug, Clone)]
-#[repr(C, align(64))]
+#[repr(C)]
 pub struct Swept<P: SweptParameters> {
     pub(super) clock: P::Clock,
     pub(super) table: P::Table,
