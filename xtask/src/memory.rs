@@ -37,8 +37,10 @@ fn miri() -> Result<()> {
 }
 
 fn sanitizer() -> Result<()> {
+    // Those that try every order of threads switch stacks, and leave them behind when they panic, as some should.
+    let units = ["--lib", "--", "--skip", "bits::turn::", "--skip", "shared::parts::"];
     let some = ["--test", "all", "--", "hostile::", "growing::", "sliding::"];
-    for tests in [&["--lib"][..], &some] {
+    for tests in [&units[..], &some] {
         let mut command = Command::new("cargo");
         command.args(["+nightly", "test", "--package", "lately", "--target", WIDE]).args(tests);
         command.env("RUSTFLAGS", "-Zsanitizer=address");
