@@ -89,6 +89,9 @@ impl From<Fault> for Error {
 }
 
 impl Dictionary {
+    /// Its first bytes, which every insertion needs.
+    pub(crate) const NEEDED: usize = core::mem::offset_of!(Self, frame) + Frame::NEEDED;
+
     /// An empty dictionary. An entry is removed by one of the `lifetime` sweeps of its bin after
     /// its insertion or last refresh.
     ///

@@ -2,6 +2,7 @@
 //! places, what is counted, and which parts are blind.
 
 use core::fmt::Debug;
+use core::mem::offset_of;
 
 use super::work::Work;
 use super::{Cut, Fault, Place, Repeat, Seen};
@@ -34,6 +35,9 @@ pub struct Frame {
 }
 
 impl Frame {
+    /// Its first bytes, which every insertion needs.
+    pub(crate) const NEEDED: usize = offset_of!(Self, level) + size_of::<Level>();
+
     /// That of an empty table.
     pub(crate) fn new(cut: Cut, lifetime: u16) -> Self {
         let level = Level::detect();

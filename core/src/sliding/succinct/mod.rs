@@ -8,7 +8,7 @@
 //! is 14.9 bits per item of the window.
 //!
 //! What we changed: generations end bin by bin ([`Generations`]), and the dictionary is ours
-//! ([`Dictionary`](crate::dictionary::Dictionary)). `docs/sliding.md` draws the layout.
+//! ([`Dictionary`]). `docs/sliding.md` draws the layout.
 
 mod generations;
 mod parameters;
@@ -17,10 +17,14 @@ pub use generations::Generations;
 pub use parameters::SlidingParameters;
 
 use super::Swept;
-use crate::dictionary::Stats;
+use crate::bits::LINE_BYTES;
+use crate::dictionary::{Dictionary, Stats};
 
 /// Remembers the last n insertions.
 pub type Sliding = Swept<SlidingParameters>;
+
+// As many bytes as a footprint asks for.
+const _: () = assert!(core::mem::offset_of!(Sliding, table) + Dictionary::NEEDED <= 3 * LINE_BYTES);
 
 impl Sliding {
     /// Sizes of the second level, counted.
