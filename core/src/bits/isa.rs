@@ -68,6 +68,12 @@ pub trait Isa: Copy {
     /// The bytes whose bits above the lowest one are those of `value`, and all that are zero.
     fn bytes_beginning(self, bytes: &[u8; STRETCH], value: u8) -> u32;
 
+    /// The values of all slots in at most eight planes.
+    fn gather(self, planes: &[Plane]) -> Row;
+
+    /// The opposite: replaces at most eight planes.
+    fn scatter(self, row: &Row, planes: &mut [Plane]);
+
     /// How many of the numbers are less than `than`.
     fn count_below(self, numbers: &[i16; FEW], than: i16) -> u32;
 
@@ -202,6 +208,13 @@ mod tests {
                 for (slot, value) in values.iter().enumerate() {
                     assert_eq!(isa.get(&planes, 1 << slot), *value);
                 }
+                let eight = &planes[..width.min(8)];
+                let row = isa.gather(eight);
+                let low_bits = values.iter().map(|value| *value as u8);
+                assert!(row.into_iter().eq(low_bits), "{width}");
+                let mut again = vec![[0x5a; 8]; eight.len()];
+                isa.scatter(&row, &mut again);
+                assert_eq!(again, eight, "{width}");
                 let wanted = values[draw() as usize % 64];
                 let differing =
                     (0..64).fold(0, |set, slot| set | u64::from(values[slot] != wanted) << slot);

@@ -120,6 +120,27 @@ impl Isa for Scalar {
     }
 
     #[inline(always)]
+    fn gather(self, planes: &[Plane]) -> Row {
+        let mut row = [0; 64];
+        for (plane, bit) in planes.iter().zip(0..u8::BITS) {
+            let plane = u64::from_le_bytes(*plane);
+            for (slot, byte) in row.iter_mut().enumerate() {
+                *byte |= ((plane >> slot & 1) as u8) << bit;
+            }
+        }
+        row
+    }
+
+    #[inline(always)]
+    fn scatter(self, row: &Row, planes: &mut [Plane]) {
+        for (plane, bit) in planes.iter_mut().zip(0..u8::BITS) {
+            let ones =
+                row.iter().rev().fold(0, |ones, byte| ones << 1 | u64::from(byte >> bit & 1));
+            *plane = ones.to_le_bytes();
+        }
+    }
+
+    #[inline(always)]
     fn count_below(self, numbers: &[i16; FEW], than: i16) -> u32 {
         numbers.iter().map(|&number| u32::from(number < than)).sum()
     }

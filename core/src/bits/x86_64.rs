@@ -5,7 +5,9 @@ use super::isa::{FEW, Isa};
 use super::planes::Plane;
 use super::row::{NEAR, Row, STRETCH};
 use super::scalar::Scalar;
-use super::x86_64_row::{bytes_beginning, bytes_holding, near_bytes_holding, open_byte};
+use super::x86_64_row::{
+    bytes_beginning, bytes_holding, gather, near_bytes_holding, open_byte, scatter,
+};
 use core::arch::x86_64::*;
 
 /// Whether the CPU has a feature: without the standard library, whether every CPU that this is compiled
@@ -126,6 +128,18 @@ impl Isa for Avx2 {
     fn bytes_beginning(self, bytes: &[u8; STRETCH], value: u8) -> u32 {
         // SAFETY: `self` exists only if AVX2 was detected.
         unsafe { bytes_beginning(bytes, value) }
+    }
+
+    #[inline(always)]
+    fn gather(self, planes: &[Plane]) -> Row {
+        // SAFETY: `self` exists only if AVX2 was detected.
+        unsafe { gather(planes) }
+    }
+
+    #[inline(always)]
+    fn scatter(self, row: &Row, planes: &mut [Plane]) {
+        // SAFETY: `self` exists only if AVX2 was detected.
+        unsafe { scatter(row, planes) }
     }
 
     #[inline(always)]

@@ -1,6 +1,7 @@
 //! A row of bytes in AVX2.
 #![allow(unsafe_code)]
 
+use super::planes::Plane;
 use super::row::{NEAR, Row, STRETCH};
 use core::arch::x86_64::*;
 
@@ -75,6 +76,43 @@ pub(super) fn bytes_beginning(bytes: &[u8; STRETCH], value: u8) -> u32 {
     let end = _mm256_xor_si256(bytes, _mm256_sub_epi8(bytes, _mm256_set1_epi8(1)));
     let differing = _mm256_andnot_si256(end, _mm256_xor_si256(bytes, value));
     _mm256_movemask_epi8(_mm256_cmpeq_epi8(differing, _mm256_setzero_si256())) as u32
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn gather(planes: &[Plane]) -> Row {
+    // Each of the four bytes of half a plane in eight places, and in each of these another bit of it.
+    let places =
+        _mm256_setr_epi64x(0, 0x0101_0101_0101_0101, 0x0202_0202_0202_0202, 0x0303_0303_0303_0303);
+    let bits = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64 as i64);
+    let mut row = [0; 64];
+    for (half, at) in row.as_chunks_mut::<HALF>().0.iter_mut().zip([0, HALF / 8]) {
+        let mut gathered = _mm256_setzero_si256();
+        for (plane, bit) in planes.iter().zip(0..u8::BITS) {
+            let word = i32::from_le_bytes(*plane[at..].first_chunk().unwrap());
+            let bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(word), places);
+            let set = _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bits), bits);
+            let value = _mm256_set1_epi8((1_u8 << bit) as i8);
+            gathered = _mm256_or_si256(gathered, _mm256_and_si256(set, value));
+        }
+        // SAFETY: half a row is 32 writable bytes; the store may be unaligned.
+        unsafe { _mm256_storeu_si256(half.as_mut_ptr().cast(), gathered) }
+    }
+    row
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn scatter(row: &Row, planes: &mut [Plane]) {
+    let mut halves = [0, HALF].map(|at| load_bytes(row, at));
+    for bit in (0..u8::BITS as usize).rev() {
+        // The highest bit of every byte; then the next becomes that.
+        if let Some(plane) = planes.get_mut(bit) {
+            let [low, high] = halves.map(|half| _mm256_movemask_epi8(half) as u32);
+            *plane = (u64::from(high) << HALF | u64::from(low)).to_le_bytes();
+        }
+        halves = halves.map(|half| _mm256_add_epi8(half, half));
+    }
 }
 
 #[inline]

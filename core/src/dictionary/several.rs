@@ -13,12 +13,12 @@ const LANES: u64 = u64::MAX / 0xffff;
 impl<B: AsRef<[u8]>> Bin<'_, B> {
     /// Remainder and tag of all slots, as one number each.
     #[inline(always)]
-    pub(crate) fn values(&self) -> [u64; SLOTS as usize] {
+    pub(crate) fn values<I: Isa>(&self, isa: I) -> [u64; SLOTS as usize] {
         let mut values = self.row().map(u64::from);
-        for (plane, shift) in self.planes().iter().zip(ROW_BITS..) {
-            let plane = u64::from_le_bytes(*plane);
-            for (slot, value) in values.iter_mut().enumerate() {
-                *value |= (plane >> slot & 1) << shift;
+        for (planes, shift) in self.planes().chunks(ROW_BITS).zip((ROW_BITS..).step_by(ROW_BITS)) {
+            let row = isa.gather(planes);
+            for (value, byte) in values.iter_mut().zip(row) {
+                *value |= u64::from(byte) << shift;
             }
         }
         values
@@ -28,11 +28,11 @@ impl<B: AsRef<[u8]>> Bin<'_, B> {
 impl Bin<'_, &mut [u8]> {
     /// Replaces remainder and tag of all slots.
     #[inline(always)]
-    pub(crate) fn set_values(&mut self, values: &[u64; SLOTS as usize]) {
+    pub(crate) fn set_values<I: Isa>(&mut self, isa: I, values: &[u64; SLOTS as usize]) {
         *self.row_mut() = values.map(|value| value as u8);
-        for (plane, shift) in self.planes_mut().iter_mut().zip(ROW_BITS..) {
-            let bits = values.iter().rev().fold(0, |bits, value| bits << 1 | value >> shift & 1);
-            *plane = u64::to_le_bytes(bits);
+        let planes = self.planes_mut().chunks_mut(ROW_BITS);
+        for (planes, shift) in planes.zip((ROW_BITS..).step_by(ROW_BITS)) {
+            isa.scatter(&values.map(|value| (value >> shift) as u8), planes);
         }
     }
 

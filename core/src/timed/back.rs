@@ -45,7 +45,7 @@ impl TimedWindow {
             if shape.payload_bits == 0 {
                 segment.retag(&shape, tag);
             }
-            let entries = segment.entries(&shape);
+            let entries = segment.entries(Scalar, &shape);
             segment.set_generation(generation);
             let info = segment.info();
             if info.blind > 0 {
@@ -60,12 +60,13 @@ impl TimedWindow {
     /// Gives the counts of a segment other tags, and adds up those that are of one generation then.
     fn add_up(&mut self, hash: u64, tag: impl Fn(u32) -> u32) {
         let segment = Segment { words: self.segments.get(hash).1 };
-        let (info, before) = (segment.info(), segment.entries(&self.shape));
+        let (info, before) = (segment.info(), segment.entries(Scalar, &self.shape));
         let entries = set_tags(&before, tag);
         let generation = segment.generation();
         // There are no more than before, so they fit.
         let bits = info.remainder_bits;
-        if let Some(made) = Segment::of_entries(&self.shape, &entries, bits, generation, info.blind)
+        if let Some(made) =
+            Segment::of_entries(Scalar, &self.shape, &entries, bits, generation, info.blind)
         {
             self.replace(hash, made);
             self.replaced(hash, before.len(), entries.len());

@@ -1,15 +1,14 @@
-//! Segments made from entries, and entries taken from segments.
+//! How full segments are, and entries taken from them.
 
 use alloc::vec::Vec;
 use core::ops::Deref;
 
 use super::counted::gather;
 use super::entry::{Entry, ones};
-use super::segment::{Info, SLOTS, Segment, Shape, Steps};
-use super::stash::{MOST_STASH, Stashed, stash_words};
+use super::segment::{Info, SLOTS, Segment, Shape};
+use super::stash::{Numbered, stash_words};
 use crate::bits::{Isa, Scalar};
 use crate::dictionary::bins::NOBODY;
-use crate::dictionary::head::Head;
 
 /// How full bins are: parts of the slots.
 #[derive(Debug)]
@@ -29,7 +28,7 @@ struct Density {
 /// Fuller bins take fewer bits and send more entries into the stash, which takes time. So full they take about as
 /// many bits as are promised (`cargo test -p lately --test all timed_memory::`).
 const KEYS: Density =
-    Density { dealt: (9, 10), least_used: (47, 64), swept: (53, 64), crowded: (61, 64), stash: 2 };
+    Density { dealt: (15, 16), least_used: (47, 64), swept: (53, 64), crowded: (61, 64), stash: 2 };
 
 /// Entries of one key are in one bucket, so bins of counts are less even, and must be fuller for as few bits
 /// (`cargo test -p lately --test all window_counts_memory::`).
@@ -71,9 +70,10 @@ pub(super) fn more_exiles(shape: &Shape, most: usize) -> usize {
     most + most / density(shape).stash + MORE_EXILES
 }
 
-/// Bins that a full segment gets.
+/// Bins that a full segment gets. More at once where keys become more, which is told by fields of several lengths:
+/// its entries are dealt out less often, and what is not needed now soon is.
 pub(super) fn more_bins(info: Info) -> usize {
-    info.bins + 1 + info.bins / 32
+    info.bins + 1 + info.bins / if info.mixed { 16 } else { 32 }
 }
 
 /// Exiles that the stash of so many bins is made for.
@@ -111,11 +111,12 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
     /// All entries, in order of their buckets and remainders; those of one remainder in the order in which
     /// they came.
     #[inline(always)]
-    pub(super) fn entries(&self, shape: &Shape) -> Vec<Entry> {
+    pub(super) fn entries<I: Isa>(&self, isa: I, shape: &Shape) -> Vec<Entry> {
         let info = self.info();
         let mut entries: Vec<Entry> = Vec::with_capacity(info.count);
         let mut first = 0;
         self.each(
+            isa,
             shape,
             #[inline(always)]
             |number, field, beside| {
@@ -136,14 +137,14 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
     /// Tells of every entry its bucket, its field and what is beside it: in order of buckets, and within a
     /// bucket whoever came last first.
     #[inline(always)]
-    pub(super) fn each(&self, shape: &Shape, mut tell: impl FnMut(u32, u64, u64)) {
+    pub(super) fn each<I: Isa>(&self, isa: I, shape: &Shape, mut tell: impl FnMut(u32, u64, u64)) {
         let info = self.info();
         let (layout, steps) = (info.layout(shape), self.steps());
         let mut exiles = self.exiles_in_order(shape, info).into_iter().peekable();
         for number in 0..info.bins {
             let bin = self.bin(&layout, number);
             let (head, first) = (bin.head(), steps.first(number));
-            let values = bin.values();
+            let values = bin.values(isa);
             let mut slot = 0;
             for (word, begin) in head.occupied.into_iter().zip([0, 57]) {
                 let mut buckets = word;
@@ -214,109 +215,6 @@ fn ensure(holds: bool, invariant: &'static str) -> Result<(), &'static str> {
     if holds { Ok(()) } else { Err(invariant) }
 }
 
-impl Segment {
-    /// A segment without entries and with room for the first.
-    pub(super) fn with_room(
-        shape: &Shape,
-        remainder_bits: u32,
-        generation: u64,
-        blind: u32,
-    ) -> Self {
-        let info = Info { remainder_bits, blind, ..Info::default() }.with_bins(shape, 1);
-        Self::zeros(shape, generation, info, stash_words(shape, info, exiles_for(info.bins)))
-    }
-
-    /// A segment of these entries, which are sorted and have at most so many bits of remainder; `None`
-    /// if they are too many for any.
-    #[inline(always)]
-    pub(super) fn of_entries(
-        shape: &Shape,
-        entries: &[Entry],
-        remainder_bits: u32,
-        generation: u64,
-        blind: u32,
-    ) -> Option<Self> {
-        if entries.is_empty() {
-            return Some(Self::empty(generation, blind));
-        }
-        let mixed = entries.iter().any(|entry| entry.len() < remainder_bits);
-        let info = Info { remainder_bits, mixed, blind, ..Info::default() };
-        Self::of_info(
-            shape,
-            generation,
-            info.with_bins(shape, bins_for(shape, entries.len())),
-            entries,
-        )
-    }
-
-    /// A segment with these numbers and the entries that belong to them, in as many bins or more.
-    #[inline(always)]
-    pub(super) fn of_info(
-        shape: &Shape,
-        generation: u64,
-        mut info: Info,
-        entries: &[Entry],
-    ) -> Option<Self> {
-        info.count = entries.len();
-        while needs_bins(shape, info, surplus(shape, info, entries)) {
-            info = info.with_bins(shape, more_bins(info));
-        }
-        Self::of_bins(shape, generation, info, entries)
-    }
-
-    /// The same in as many bins as the numbers say, however many of the entries do not fit; `None` if there
-    /// are too many for any stash, or too many bins.
-    #[inline(always)]
-    pub(super) fn of_bins(
-        shape: &Shape,
-        generation: u64,
-        info: Info,
-        entries: &[Entry],
-    ) -> Option<Self> {
-        let info = Info { count: entries.len(), ..info };
-        let exiles = surplus(shape, info, entries);
-        let stash = stash_words(shape, info, exiles_for(info.bins).max(exiles + MORE_EXILES));
-        if stash > MOST_STASH || info.bins > info.most_bins(shape) {
-            return None;
-        }
-        let mut made = Self::zeros(shape, generation, info, stash);
-        made.fill(shape, info, entries);
-        Some(made)
-    }
-
-    /// Puts sorted entries into a segment of zeros. There is room.
-    #[inline(always)]
-    fn fill(&mut self, shape: &Shape, info: Info, entries: &[Entry]) {
-        let (layout, steps, mut rest) = (info.layout(shape), self.steps(), entries);
-        let mut exiles = Vec::new();
-        for number in 0..info.bins {
-            let (first, end) = (steps.first(number), steps.first(number + 1));
-            let here = rest.partition_point(|entry| entry.bucket >> info.coarse < end);
-            let (mine, others) = rest.split_at(here);
-            rest = others;
-            let mut head = Head { occupied: [0; 2], threshold: NOBODY, ends: 0 };
-            let mut values = [0; SLOTS];
-            let buckets = mine
-                .chunk_by(|one, other| one.bucket >> info.coarse == other.bucket >> info.coarse);
-            // Whoever came last is first.
-            for entry in buckets.flat_map(|bucket| bucket.iter().rev()) {
-                let (bucket, field, beside) = coarse(shape, info, *entry);
-                if (head.count() as usize) < SLOTS {
-                    let slot = head.push_last(bucket - first);
-                    values[slot.trailing_zeros() as usize] = field | beside << info.field_bits();
-                } else {
-                    head.threshold = head.threshold.min(bucket - first);
-                    exiles.push(Stashed::new(info, bucket, field, beside));
-                }
-            }
-            let mut bin = self.bin_mut(&layout, number);
-            bin.set_values(&values);
-            bin.set_head(head);
-        }
-        self.set_stash(shape, info, exiles.into_iter());
-    }
-}
-
 impl<W: core::ops::DerefMut<Target = [u64]>> Segment<W> {
     /// Gives all entries other tags.
     pub(super) fn retag(&mut self, shape: &Shape, tag: impl Fn(u32) -> u32) {
@@ -335,23 +233,10 @@ impl<W: core::ops::DerefMut<Target = [u64]>> Segment<W> {
         for index in 0..self.exiles() {
             let exile = self.exile(shape, info, index);
             let beside = tag(shape.tag(exile.beside(info))).into();
-            let retagged = Stashed::new(info, exile.number, exile.field(info), beside);
+            let retagged = Numbered::new(info, exile.number, exile.field(info), beside);
             self.set_exile(shape, info, index, retagged);
         }
     }
-}
-
-/// How many entries do not fit their bins.
-fn surplus(shape: &Shape, info: Info, entries: &[Entry]) -> usize {
-    let steps = Steps::new(info.buckets(shape), info.bins);
-    let (mut rest, mut surplus) = (entries, 0);
-    for number in 1..=info.bins {
-        let end = steps.first(number);
-        let here = rest.partition_point(|entry| entry.bucket >> info.coarse < end);
-        surplus += here.saturating_sub(SLOTS);
-        rest = &rest[here..];
-    }
-    surplus
 }
 
 /// Puts the entries of a bucket, of which whoever came last is first, into their order.

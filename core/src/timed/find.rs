@@ -37,7 +37,8 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         depth: u32,
     ) -> Option<u32> {
         if info.is_plain() {
-            let layout = info.plain_layout(shape);
+            let info = Info { mixed: false, ..info };
+            let layout = info.long_layout(shape);
             let place = self.place(shape, info, hash, depth);
             let bin = self.bin(&layout, place.bin);
             bin.prefetch_row();

@@ -16,8 +16,8 @@ use core::ops::{Deref, Range};
 
 use super::deal::{MORE_EXILES, exiles_for, more_bins, needs_bins};
 use super::entry::ones;
-use super::segment::{SLOTS, Segment, Shape, Steps};
-use super::stash::{MOST_STASH, Stashed, stash_words};
+use super::segment::{Info, SLOTS, Segment, Shape, Steps};
+use super::stash::{MOST_STASH, Numbered, stash_words};
 use crate::bits::{Isa, Row};
 use crate::dictionary::bins::{LEAST_BUCKETS, Layout, NOBODY};
 use crate::dictionary::head::Head;
@@ -49,7 +49,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
                 return None;
             }
             if info.coarse != before.coarse {
-                return Segment::of_info(shape, self.generation(), info, &self.entries(shape));
+                return self.recoarsed(isa, shape, info);
             }
             let steps = Steps::new(info.buckets(shape), info.bins);
             let cuts = self.cuts(isa, shape, &exiles, steps, info.bins);
@@ -68,23 +68,41 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         }
     }
 
+    /// The same entries with these numbers, which are more or less coarse than its own.
+    #[inline(never)]
+    fn recoarsed<I: Isa>(&self, isa: I, shape: &Shape, info: Info) -> Option<Segment> {
+        isa.vectorize(
+            #[inline(always)]
+            || match self.points(isa, shape) {
+                Some(points) => Segment::laid_out(isa, shape, self.generation(), info, |info| {
+                    points.stored(info)
+                }),
+                None => {
+                    Segment::of_info(isa, shape, self.generation(), info, &self.entries(isa, shape))
+                }
+            },
+        )
+    }
+
     /// Where the bins of other steps begin, and where the last ends.
     #[inline(always)]
     fn cuts<I: Isa>(
         &self,
         isa: I,
         shape: &Shape,
-        exiles: &[(usize, Stashed)],
+        exiles: &[(usize, Numbered)],
         steps: Steps,
         bins: usize,
     ) -> Vec<Cut> {
         let info = self.info();
         let (layout, own) = (info.layout(shape), self.steps());
-        let (mut passed, mut in_passed) = (0, 0);
+        let (mut passed, mut in_passed, mut exile) = (0, 0, 0);
         let mut cuts = Vec::with_capacity(bins + 1);
         for number in 0..=bins {
             let first = steps.first(number);
-            let exile = exiles.partition_point(|(_, exile)| exile.number < first);
+            while exiles.get(exile).is_some_and(|(_, exile)| exile.number < first) {
+                exile += 1;
+            }
             let bin = if number < bins { own.bin(first) } else { info.bins };
             while passed < bin {
                 in_passed += self.bin(&layout, passed).head().count() as usize;
@@ -105,7 +123,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         &self,
         isa: I,
         shape: &Shape,
-        exiles: &[(usize, Stashed)],
+        exiles: &[(usize, Numbered)],
         cuts: &[Cut],
         made: Segment,
     ) -> Segment {
@@ -141,7 +159,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
                     exile += 1;
                 }
             }
-            dealing.close(&made_layout, planes);
+            dealing.close(isa, &made_layout, planes);
         }
         let Dealing { mut made, exiled, .. } = dealing;
         made.set_stash(shape, made_info, exiled.into_iter());
@@ -181,13 +199,19 @@ struct Open {
     count: usize,
     row: Row,
     planes: [u64; MOST_PLANES],
+    /// Of entries that came one by one, what is not in the row: every eight planes as bytes, which are
+    /// put where they belong all at once.
+    above: [Row; MOST_PLANES / u8::BITS as usize],
+    /// Whether any came so.
+    singles: bool,
 }
 
 impl Open {
     fn new() -> Self {
         let (number, first, occupied, ends, threshold, count) = (0, 0, 0, 0, NOBODY, 0);
         let (row, planes) = ([0; SLOTS], [0; MOST_PLANES]);
-        Self { number, first, occupied, ends, threshold, count, row, planes }
+        let (above, singles) = ([[0; SLOTS]; MOST_PLANES / u8::BITS as usize], false);
+        Self { number, first, occupied, ends, threshold, count, row, planes, above, singles }
     }
 
     /// Another bin, without entries.
@@ -195,9 +219,15 @@ impl Open {
     fn begin(&mut self, number: usize, first: u32, planes: usize) {
         (self.number, self.first) = (number, first);
         (self.occupied, self.ends, self.threshold, self.count) = (0, 0, NOBODY, 0);
-        self.row = [0; SLOTS];
+        (self.row, self.singles) = ([0; SLOTS], false);
         self.planes[..planes].fill(0);
     }
+}
+
+/// Rows of bytes for so many planes.
+#[inline(always)]
+fn rows(planes: usize) -> usize {
+    planes.div_ceil(u8::BITS as usize)
 }
 
 /// A segment that is being made.
@@ -205,7 +235,7 @@ struct Dealing {
     made: Segment,
     bin: Open,
     /// What does not fit, in order.
-    exiled: Vec<Stashed>,
+    exiled: Vec<Numbered>,
 }
 
 impl Dealing {
@@ -273,7 +303,7 @@ impl Dealing {
             let number = stretch.bucket + buckets.trailing_zeros();
             let above = isa.get(stretch.planes, 1 << slot) << u8::BITS;
             let value = u64::from(stretch.row[slot]) | above;
-            self.take_one(planes, Stashed { number, value });
+            self.take_one(planes, Numbered { number, value });
             if stretch.head.ends >> slot & 1 != 0 {
                 buckets &= buckets - 1;
             }
@@ -282,7 +312,7 @@ impl Dealing {
 
     /// Puts an entry into the open bin, or into the stash behind those that are there.
     #[inline(always)]
-    fn take_one(&mut self, planes: usize, entry: Stashed) {
+    fn take_one(&mut self, planes: usize, entry: Numbered) {
         let open = &mut self.bin;
         let local = entry.number - open.first;
         if open.count == SLOTS || open.threshold != NOBODY {
@@ -290,10 +320,13 @@ impl Dealing {
             self.exiled.push(entry);
             return;
         }
-        let value = entry.value;
-        open.row[open.count] = value as u8;
-        for (plane, bit) in open.planes[..planes].iter_mut().zip(u8::BITS..) {
-            *plane |= (value >> bit & 1) << open.count;
+        open.row[open.count] = entry.value as u8;
+        if !open.singles {
+            open.above[..rows(planes)].fill([0; SLOTS]);
+            open.singles = true;
+        }
+        for (row, byte) in open.above[..rows(planes)].iter_mut().zip(1..) {
+            row[open.count] = (entry.value >> (u8::BITS * byte)) as u8;
         }
         if open.occupied >> local & 1 != 0 {
             open.ends ^= 1 << (open.count - 1);
@@ -305,8 +338,17 @@ impl Dealing {
 
     /// Writes the open bin.
     #[inline(always)]
-    fn close(&mut self, layout: &Layout, planes: usize) {
-        let open = &self.bin;
+    fn close<I: Isa>(&mut self, isa: I, layout: &Layout, planes: usize) {
+        let open = &mut self.bin;
+        if open.singles {
+            for (planes, row) in open.planes[..planes].chunks_mut(8).zip(&open.above) {
+                let mut words = [[0; 8]; 8];
+                isa.scatter(row, &mut words[..planes.len()]);
+                for (plane, word) in planes.iter_mut().zip(words) {
+                    *plane |= u64::from_le_bytes(word);
+                }
+            }
+        }
         let low = open.occupied as u64 & ones(LEAST_BUCKETS as usize);
         let high = (open.occupied >> LEAST_BUCKETS) as u64;
         let head = Head { occupied: [low, high], threshold: open.threshold, ends: open.ends };

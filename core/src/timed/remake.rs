@@ -19,8 +19,9 @@ impl TimedWindow {
                 self.work += 1;
                 let (depth, words) = self.segments.get(hash);
                 let segment = Segment { words };
-                let (info, before) = (segment.info(), segment.entries(&self.shape));
-                let Some((made, entries)) = self.made_of(hash, depth, before.clone(), info.blind)
+                let (info, before) = (segment.info(), segment.entries(isa, &self.shape));
+                let Some((made, entries)) =
+                    self.made_of(isa, hash, depth, before.clone(), info.blind)
                 else {
                     return self.give_up(hash);
                 };
@@ -43,21 +44,47 @@ impl TimedWindow {
         isa.vectorize(
             #[inline(always)]
             || {
-                let entries = self.take_entries(hash);
-                let [lower, upper] = halves(&entries, self.shape.buckets);
-                let lower = self.made_of(hash, depth + 1, lower, info.blind);
-                let upper = self.made_of(hash, depth + 1, upper, info.blind);
-                let (Some(lower), Some(upper)) = (lower, upper) else {
-                    self.weigh(hash, depth, &entries);
-                    return;
-                };
+                match self.halves_of(isa, hash) {
+                    Some(halves) => self.replace_by_halves(hash, halves),
+                    None if !self.split_by_entries(isa, hash) => return,
+                    None => {}
+                }
                 self.work += 2;
-                self.weigh(hash, depth + 1, &lower.1);
-                self.weigh(hash, depth + 1, &upper.1);
-                self.replaced(hash, entries.len(), lower.1.len() + upper.1.len());
-                self.replace_by_halves(hash, [lower.0, upper.0]);
             },
         );
+    }
+
+    /// The halves of the segment of a hash, where no entry has to be cut or told apart: what is known of each stays
+    /// the same, a bit of its remainder being one of the prefix then, and so do the chances.
+    #[inline(always)]
+    fn halves_of<I: Isa>(&self, isa: I, hash: u64) -> Option<[Segment; 2]> {
+        let (depth, words) = self.segments.get(hash);
+        let segment = Segment { words };
+        let generation = self.regions[region_of(hash)].generation;
+        let (needed, blind) = (self.needed_bits(hash, depth + 1), segment.info().blind);
+        let [lower, upper] = segment.halves(isa, &self.shape, needed)?;
+        let lower = Segment::of_points(isa, &self.shape, &lower, generation, blind)?;
+        Some([lower, Segment::of_points(isa, &self.shape, &upper, generation, blind)?])
+    }
+
+    /// Splits the segment of a hash entry by entry; `false` if the halves would have no room.
+    #[inline(never)]
+    fn split_by_entries<I: Isa>(&mut self, isa: I, hash: u64) -> bool {
+        let (depth, words) = self.segments.get(hash);
+        let blind = Segment { words }.info().blind;
+        let entries = self.take_entries(isa, hash);
+        let [lower, upper] = halves(&entries, self.shape.buckets);
+        let lower = self.made_of(isa, hash, depth + 1, lower, blind);
+        let upper = self.made_of(isa, hash, depth + 1, upper, blind);
+        let (Some(lower), Some(upper)) = (lower, upper) else {
+            self.weigh(hash, depth, &entries);
+            return false;
+        };
+        self.weigh(hash, depth + 1, &lower.1);
+        self.weigh(hash, depth + 1, &upper.1);
+        self.replaced(hash, entries.len(), lower.1.len() + upper.1.len());
+        self.replace_by_halves(hash, [lower.0, upper.0]);
+        true
     }
 
     /// Makes one segment of that of a hash and its sibling, both of which are swept.
@@ -70,11 +97,11 @@ impl TimedWindow {
                 let blinds =
                     [words, self.segments.get(other).1].map(|words| Segment { words }.info().blind);
                 let (lower, upper) = (hash.min(other), hash.max(other));
-                let lower = self.take_entries(lower);
-                let upper = self.take_entries(upper);
+                let lower = self.take_entries(isa, lower);
+                let upper = self.take_entries(isa, upper);
                 let entries = united(&lower, &upper, self.shape.buckets);
                 let blind = blinds[0].max(blinds[1]);
-                let made = self.made_of(hash, depth - 1, entries, blind);
+                let made = self.made_of(isa, hash, depth - 1, entries, blind);
                 // So few entries fit always.
                 let (made, entries) = made.expect("half a segment of entries fits into one");
                 self.work += 2;
@@ -87,8 +114,9 @@ impl TimedWindow {
 
     /// A segment of sorted entries for the prefix of a hash of so many bits, with what is in it.
     #[inline(always)]
-    pub(super) fn made_of(
+    pub(super) fn made_of<I: Isa>(
         &self,
+        isa: I,
         hash: u64,
         depth: u32,
         mut entries: Vec<Entry>,
@@ -102,15 +130,15 @@ impl TimedWindow {
             entries.iter_mut().for_each(|entry| *entry = entry.cut(needed));
             unite(&mut entries, |tag| self.shape.age(generation, tag));
         }
-        let made = Segment::of_entries(&self.shape, &entries, needed, generation, blind)?;
+        let made = Segment::of_entries(isa, &self.shape, &entries, needed, generation, blind)?;
         Some((made, entries))
     }
 
     /// The entries of the segment of a hash, which is swept; they count no longer.
     #[inline(always)]
-    pub(super) fn take_entries(&mut self, hash: u64) -> Vec<Entry> {
+    pub(super) fn take_entries<I: Isa>(&mut self, isa: I, hash: u64) -> Vec<Entry> {
         let (depth, words) = self.segments.get(hash);
-        let entries = Segment { words }.entries(&self.shape);
+        let entries = Segment { words }.entries(isa, &self.shape);
         self.unweigh(hash, depth, &entries);
         entries
     }

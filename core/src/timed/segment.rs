@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! generation   1 word    of its last sweep: tags count from it
-//! info         1 word    entries 14 │ bins 8 │ remainder 6 │ mixed 1 │ coarse 3 │ high 4 │ blind 9 │ stride 10 │ plain 1
+//! info         1 word    entries 14 │ bins 8 │ remainder 6 │ mixed 1 │ coarse 3 │ high 4 │ blind 9 │ stride 10 │ long 1
 //! steps        1 word    buckets of a bin 32 │ bins of a bucket 32, both as fractions
 //! exiles       1 word    entries in the stash 16 │ its words 16 │ how many it can hold 16 │ most entries 16
 //! bin 0        row, ends, occupied, threshold, planes: a bin of the dictionary that `sliding` has
@@ -59,11 +59,10 @@ pub(super) struct Info {
     pub(super) high: u32,
     /// Generations from that of the segment on, in which everything is reported.
     pub(super) blind: u32,
-    /// Bytes of a bin, and whether all fields have one length and fill a byte, as they do wherever nothing
-    /// grows. Both follow from the rest and are remembered because every operation asks for them; only those
-    /// of a segment are right.
+    /// Bytes of a bin, and whether there are bins and fields fill a byte, as they mostly do. Both follow from the
+    /// rest and are remembered because every operation asks for them; only those of a segment are right.
     pub(super) stride: u32,
-    pub(super) plain: bool,
+    pub(super) long: bool,
 }
 
 impl Info {
@@ -82,7 +81,7 @@ impl Info {
             high: field(32, 4),
             blind: field(36, 9),
             stride: field(45, 10),
-            plain: field(55, 1) != 0,
+            long: field(55, 1) != 0,
         }
     }
 
@@ -96,7 +95,7 @@ impl Info {
             | u64::from(self.high) << 32
             | u64::from(self.blind) << 36
             | u64::from(self.stride) << 45
-            | u64::from(self.plain) << 55
+            | u64::from(self.long) << 55
     }
 
     #[inline(always)]
@@ -115,29 +114,32 @@ impl Info {
         shape.buckets >> self.coarse
     }
 
-    /// Whether all fields have one length and fill a byte, and there are bins.
+    /// Whether there are bins, and all fields have one length and fill a byte: so it is wherever nothing grows.
     #[inline(always)]
     pub(super) fn is_plain(self) -> bool {
-        self.plain
+        self.long & !self.mixed
     }
 
     /// These numbers as a segment remembers them.
     fn of_segment(self, shape: &Shape) -> Self {
-        let plain = !self.mixed && self.bins > 0 && self.field_bits() >= u8::BITS;
-        Self { stride: self.layout(shape).stride() as u32, plain, ..self }
+        let long = self.bins > 0 && self.field_bits() >= u8::BITS;
+        let stride = Self { long: false, ..self }.layout(shape).stride() as u32;
+        Self { stride, long, ..self }
     }
 
     /// How bins are laid out.
     #[inline(always)]
     pub(super) fn layout(self, shape: &Shape) -> Layout {
+        if self.long {
+            return self.long_layout(shape);
+        }
         Layout::of_bits(self.high, self.field_bits(), shape.beside_bits())
     }
 
-    /// The same of a plain segment.
+    /// The same of a segment whose fields fill a byte.
     #[inline(always)]
-    pub(super) fn plain_layout(self, shape: &Shape) -> Layout {
-        let field_bits = self.remainder_bits + self.coarse;
-        Layout::of_long(self.high, field_bits, shape.beside_bits(), self.stride)
+    pub(super) fn long_layout(self, shape: &Shape) -> Layout {
+        Layout::of_long(self.high, self.field_bits(), shape.beside_bits(), self.stride)
     }
 
     /// Bits of an entry, besides what tells its bucket.
@@ -163,12 +165,12 @@ impl Info {
         let coarse = coarse_for(shape, bins);
         let buckets = (shape.buckets >> coarse).div_ceil(bins as u32);
         let high = buckets.saturating_sub(LEAST_BUCKETS).div_ceil(u8::BITS);
-        Self { bins, coarse, high, ..self }
+        Self { bins, coarse, high, stride: 0, long: false, ..self }
     }
 
     /// Bins that a segment like this can have.
     pub(super) fn most_bins(self, shape: &Shape) -> usize {
-        let widest = Self { mixed: true, coarse: 0, high: 8, ..self }
+        let widest = Self { mixed: true, coarse: 0, high: 8, long: false, ..self }
             .layout(shape)
             .stride()
             .div_ceil(size_of::<u64>());
@@ -381,7 +383,7 @@ mod tests {
             high: 8,
             blind: 256,
             stride: 600,
-            plain: true,
+            long: true,
         };
         assert_eq!(Info::of(info.word()), info);
         assert_eq!(Info::of(0), Info::default());
@@ -389,16 +391,17 @@ mod tests {
 
     /// What a segment remembers of its layout is what follows from its numbers.
     #[test]
-    fn plain_segments_are_laid_out_as_all_others() {
+    fn long_fields_are_laid_out_as_all_others() {
         let ticks = super::super::clock::Ticks::new(1_000, 7);
         for remainder_bits in 4..30 {
             let shape = Shape::new(64, ticks, remainder_bits, 3);
             for bins in [1, 2, 5, 26, 40, 80] {
-                let info = Info { remainder_bits, ..Info::default() }.with_bins(&shape, bins);
-                let info = info.of_segment(&shape);
-                assert_eq!(info.is_plain(), remainder_bits + info.coarse >= 8);
-                if info.is_plain() {
-                    assert_eq!(info.plain_layout(&shape), info.layout(&shape), "{info:?}");
+                for mixed in [false, true] {
+                    let info = Info { remainder_bits, mixed, ..Info::default() };
+                    let info = info.with_bins(&shape, bins);
+                    let of_segment = info.of_segment(&shape);
+                    assert_eq!(of_segment.long, info.field_bits() >= 8);
+                    assert_eq!(of_segment.layout(&shape), info.layout(&shape), "{info:?}");
                 }
             }
         }

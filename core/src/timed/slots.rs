@@ -9,7 +9,7 @@ use core::ops::DerefMut;
 use super::entry::Place;
 use super::find::{Found, Spot, may_match};
 use super::segment::{Info, SLOTS, Segment, Shape};
-use super::stash::Stashed;
+use super::stash::Numbered;
 use crate::bits::Isa;
 use crate::dictionary::bins::NOBODY;
 use crate::dictionary::several::FEW;
@@ -58,7 +58,7 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         repeat: Repeat,
     ) -> Outcome {
         let stored = match info.is_plain() {
-            true => self.put_at_once(isa, shape, info, hash, depth, tag.into()),
+            true => self.put_at_once::<_, false>(isa, shape, info, hash, depth, tag.into()),
             false => self.put_into_mixed(isa, shape, hash, depth, tag.into()),
         };
         match stored {
@@ -68,10 +68,10 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         }
     }
 
-    /// Stores a hash that is certainly new in a plain segment: the common case. `Some(false)` if it has no room,
-    /// `None` if it may not be new; nothing is changed then.
+    /// Stores a hash that is certainly new in a segment whose fields fill a byte, mixed or not: the common case.
+    /// `Some(false)` if it has no room, `None` if it may not be new; nothing is changed then.
     #[inline(always)]
-    pub(super) fn put_at_once<I: Isa>(
+    pub(super) fn put_at_once<I: Isa, const MIXED: bool>(
         &mut self,
         isa: I,
         shape: &Shape,
@@ -80,8 +80,8 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         depth: u32,
         beside: u64,
     ) -> Option<bool> {
-        let info = Info { mixed: false, ..info };
-        let layout = info.plain_layout(shape);
+        let info = Info { mixed: MIXED, ..info };
+        let layout = info.long_layout(shape);
         let place = self.place(shape, info, hash, depth);
         let field = info.field(place.remainder);
         let mut bin = self.bin_mut(&layout, place.bin);
@@ -89,7 +89,7 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         let view = bin.view(place.bucket);
         let run = view.run(isa);
         // One branch for all that is rare.
-        let perhaps = bin.may_hold(isa, run, field) | view.overflows();
+        let perhaps = may_match(isa, info, &bin, run, field) | view.overflows();
         if perhaps | view.is_full() {
             return (!perhaps).then(|| self.put_into_full(isa, shape, place, field, beside));
         }
@@ -99,7 +99,7 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         Some(true)
     }
 
-    /// The same in a segment that is not plain: so it is while keys become more.
+    /// The same where fields are of several lengths: so it is while keys become more.
     #[inline(never)]
     fn put_into_mixed<I: Isa>(
         &mut self,
@@ -113,18 +113,10 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
             #[inline(always)]
             || {
                 let info = self.info();
-                if info.bins == 0 || info.field_bits() < u8::BITS {
-                    return None;
+                match info.long {
+                    true => self.put_at_once::<_, true>(isa, shape, info, hash, depth, beside),
+                    false => None,
                 }
-                let place = self.place(shape, info, hash, depth);
-                let field = info.field(place.remainder);
-                let layout = info.layout(shape);
-                let bin = self.bin(&layout, place.bin);
-                let view = bin.view(place.bucket);
-                if view.overflows() || may_match(isa, info, &bin, view.run(isa), field) {
-                    return None;
-                }
-                Some(self.put_first(isa, shape, info, place, field, beside))
             },
         )
     }
@@ -141,10 +133,7 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
     ) -> bool {
         isa.vectorize(
             #[inline(always)]
-            || {
-                let info = Info { mixed: false, ..self.info() };
-                self.put_first(isa, shape, info, place, field, beside)
-            },
+            || self.put_first(isa, shape, self.info(), place, field, beside),
         )
     }
 
@@ -249,7 +238,7 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
             }
             Spot::Exile(index) => {
                 let exile = self.exile(shape, info, index);
-                let changed = Stashed::new(info, exile.number, exile.field(info), beside);
+                let changed = Numbered::new(info, exile.number, exile.field(info), beside);
                 self.set_exile(shape, info, index, changed);
             }
         }
@@ -281,7 +270,7 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         if behind_exiles || full && place.bucket > head.last_bucket() {
             head.threshold = head.threshold.min(place.bucket);
             bin.set_head(head);
-            let exile = Stashed::new(info, place.number, field, beside);
+            let exile = Numbered::new(info, place.number, field, beside);
             self.push_exiles(shape, info, [exile].into_iter());
         } else {
             let (mut leaving, mut left) = ([0; FEW], 0);
@@ -299,7 +288,7 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
             bin.insert(isa, run, field, beside);
             bin.set_head(head);
             let leaving = leaving[..left].iter().zip(values.into_iter().rev());
-            let leaving = leaving.map(|(bucket, value)| Stashed { number: first + bucket, value });
+            let leaving = leaving.map(|(bucket, value)| Numbered { number: first + bucket, value });
             self.push_exiles(shape, info, leaving);
         }
         self.words[1] += Info::ONE;

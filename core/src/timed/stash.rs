@@ -15,21 +15,25 @@ use super::segment::{Info, Segment, Shape};
 use crate::bits::{read_bits, write_bits};
 
 /// Bits of the number of a bucket in its segment.
-const NUMBER_BITS: u32 = 12;
+pub(super) const NUMBER_BITS: u32 = 12;
 
 /// The most words of a stash.
 pub(super) const MOST_STASH: usize = 4_000;
 
-/// An entry in the stash.
+/// Bits of the index of an exile: each takes more than a word's sixteenth part.
+const INDEX_BITS: u32 = 16;
+const MOST_INDEX: u32 = (1 << INDEX_BITS) - 1;
+
+/// An entry as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stashed {
+pub(super) struct Numbered {
     /// Of its bucket, in the segment.
     pub(super) number: u32,
     /// Its field, and what is beside that.
     pub(super) value: u64,
 }
 
-impl Stashed {
+impl Numbered {
     #[inline(always)]
     pub(super) fn new(info: Info, number: u32, field: u64, beside: u64) -> Self {
         Self { number, value: field | beside << info.field_bits() }
@@ -65,7 +69,7 @@ fn exile_bits(shape: &Shape, info: Info) -> usize {
 impl<W: Deref<Target = [u64]>> Segment<W> {
     /// The so-manieth exile that came.
     #[inline(always)]
-    pub(super) fn exile(&self, shape: &Shape, info: Info, index: usize) -> Stashed {
+    pub(super) fn exile(&self, shape: &Shape, info: Info, index: usize) -> Numbered {
         read_exile(self.stash(shape, info), info.value_bits(shape), index)
     }
 
@@ -88,12 +92,21 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
 
     /// All exiles in order of their buckets, and the so-manieth that each was to come.
     #[inline(always)]
-    pub(super) fn exiles_in_order(&self, shape: &Shape, info: Info) -> Vec<(usize, Stashed)> {
-        let (stash, bits) = (self.stash(shape, info), info.value_bits(shape));
-        let each = |index| (index, read_exile(stash, bits, index));
-        let mut exiles: Vec<_> = (0..self.exiles()).rev().map(each).collect();
-        exiles.sort_by_key(|(_, exile)| exile.number);
-        exiles
+    pub(super) fn exiles_in_order(&self, shape: &Shape, info: Info) -> Vec<(usize, Numbered)> {
+        let (stash, bits) = (self.stash(shape, info), exile_bits(shape, info));
+        let mut order = Vec::with_capacity(self.exiles());
+        for index in 0..self.exiles() {
+            // By bucket, and whoever came last first: short words, which are sorted sooner than pairs.
+            let number = read_bits(stash, index * bits, NUMBER_BITS) as u32;
+            order.push(number << INDEX_BITS | (MOST_INDEX - index as u32));
+        }
+        order.sort_unstable();
+        let value_bits = info.value_bits(shape);
+        let each = |word: &u32| {
+            let index = (MOST_INDEX - word % (MOST_INDEX + 1)) as usize;
+            (index, read_exile(stash, value_bits, index))
+        };
+        order.iter().map(each).collect()
     }
 
     fn stash(&self, shape: &Shape, info: Info) -> &[u64] {
@@ -108,7 +121,7 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         &mut self,
         shape: &Shape,
         info: Info,
-        exiles: impl Iterator<Item = Stashed>,
+        exiles: impl Iterator<Item = Numbered>,
     ) {
         let (mut index, at, bits) = (self.exiles(), info.stash_at(shape), info.value_bits(shape));
         for exile in exiles {
@@ -124,7 +137,7 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         &mut self,
         shape: &Shape,
         info: Info,
-        exiles: impl DoubleEndedIterator<Item = Stashed>,
+        exiles: impl DoubleEndedIterator<Item = Numbered>,
     ) {
         self.set_exiles(0);
         self.push_exiles(shape, info, exiles.rev());
@@ -132,7 +145,7 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
 
     /// Replaces an exile.
     #[inline(always)]
-    pub(super) fn set_exile(&mut self, shape: &Shape, info: Info, index: usize, exile: Stashed) {
+    pub(super) fn set_exile(&mut self, shape: &Shape, info: Info, index: usize, exile: Numbered) {
         let at = info.stash_at(shape);
         write_exile(&mut self.words[at..], info.value_bits(shape), index, exile);
     }
@@ -140,20 +153,20 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
 
 /// The so-manieth exile of a stash whose values have so many bits.
 #[inline(always)]
-fn read_exile(stash: &[u64], value_bits: u32, index: usize) -> Stashed {
+fn read_exile(stash: &[u64], value_bits: u32, index: usize) -> Numbered {
     let bits = NUMBER_BITS + value_bits;
     let at = index * bits as usize;
     if bits > u64::BITS {
         let number = read_bits(stash, at, NUMBER_BITS) as u32;
-        return Stashed { number, value: read_bits(stash, at + NUMBER_BITS as usize, value_bits) };
+        return Numbered { number, value: read_bits(stash, at + NUMBER_BITS as usize, value_bits) };
     }
     let exile = read_bits(stash, at, bits);
-    Stashed { number: exile as u32 % (1 << NUMBER_BITS), value: exile >> NUMBER_BITS }
+    Numbered { number: exile as u32 % (1 << NUMBER_BITS), value: exile >> NUMBER_BITS }
 }
 
 /// The opposite.
 #[inline(always)]
-fn write_exile(stash: &mut [u64], value_bits: u32, index: usize, exile: Stashed) {
+fn write_exile(stash: &mut [u64], value_bits: u32, index: usize, exile: Numbered) {
     let bits = NUMBER_BITS + value_bits;
     let at = index * bits as usize;
     if bits > u64::BITS {

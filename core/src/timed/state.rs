@@ -15,7 +15,7 @@ use super::parameters::TimedWindowParameters;
 use super::segment::{Info, Segment, Shape};
 use super::tend::{MOST_DEPTH, longest_prefix};
 use super::validate::are_entries;
-use crate::bits::{BitReader, BitWriter, Extendible};
+use crate::bits::{BitReader, BitWriter, Extendible, Scalar};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 #[cfg(not(feature = "std"))]
@@ -74,7 +74,7 @@ fn write_segment(
     out.u8(info.remainder_bits as u8);
     out.u8(u8::from(info.mixed) | (info.coarse as u8) << 1);
     bits.clear();
-    let entries = segment.entries(shape);
+    let entries = segment.entries(Scalar, shape);
     let values: Vec<_> = entries.iter().map(|&entry| coarse(shape, info, entry)).collect();
     let mut buckets = values.iter().map(|value| value.0).peekable();
     for number in 0..info.buckets(shape) {
@@ -251,8 +251,8 @@ fn read_segment(
         read_entries(shape, info, generation, count, &words, bits).ok_or(fault(bits as u64))?;
     let info = info.with_bins(shape, bins);
     // In as many bins as it was, so that what is saved again is the same; in more if it cannot be.
-    let made = Segment::of_bins(shape, generation, info, &entries);
-    let made = made.or_else(|| Segment::of_info(shape, generation, info, &entries));
+    let made = Segment::of_bins(Scalar, shape, generation, info, &entries);
+    let made = made.or_else(|| Segment::of_info(Scalar, shape, generation, info, &entries));
     let made = made.ok_or(fault(count as u64))?;
     Ok((made, count))
 }

@@ -87,9 +87,9 @@ mod tests {
             entries.sort_by_key(|entry| (entry.bucket, entry.remainder));
             entries.dedup_by_key(|entry| (entry.bucket, entry.remainder));
             assert!(is_sorted(&entries));
-            let segment = Segment::of_entries(&shape, &entries, 9, generation, 0).unwrap();
+            let segment = Segment::of_entries(Scalar, &shape, &entries, 9, generation, 0).unwrap();
             segment.check(&shape).unwrap();
-            assert_eq!(segment.entries(&shape), entries);
+            assert_eq!(segment.entries(Scalar, &shape), entries);
             assert_eq!(
                 segment.all_long(Scalar, &shape),
                 entries.iter().all(|entry| entry.len() == 9)
@@ -102,7 +102,7 @@ mod tests {
                     let again = segment.with_bins(Scalar, &shape, bins).unwrap();
                     again.check(&shape).unwrap();
                     assert!(again.info().bins >= bins);
-                    assert_eq!(again.entries(&shape), entries, "{round}: {bins}");
+                    assert_eq!(again.entries(Scalar, &shape), entries, "{round}: {bins}");
                 }
             }
             for oldest in [0, 1, shape.ages / 2, shape.ages - 1, shape.ages] {
@@ -111,7 +111,7 @@ mod tests {
                 let mut swept = segment.clone();
                 assert_eq!(swept.sweep(Scalar, &shape, oldest), expected.len());
                 swept.check(&shape).unwrap();
-                assert_eq!(swept.entries(&shape), expected, "{round}: {oldest}");
+                assert_eq!(swept.entries(Scalar, &shape), expected, "{round}: {oldest}");
             }
         }
     }

@@ -13,7 +13,7 @@ use super::deal::{
 use super::filter::{TimedWindow, limit};
 use super::segment::{Info, Segment};
 use super::stash::{MOST_STASH, stash_word, stash_words};
-use crate::bits::{Isa, prefix, sibling};
+use crate::bits::{Isa, Scalar, prefix, sibling};
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
 
@@ -258,7 +258,7 @@ impl TimedWindow {
     /// Forgets all entries of the segment of a hash, which reports everything until they would have been
     /// forgotten.
     pub(super) fn give_up(&mut self, hash: u64) {
-        let entries = self.take_entries(hash);
+        let entries = self.take_entries(Scalar, hash);
         self.lost += entries.len() as u64;
         let generation = self.regions[region_of(hash)].generation;
         let blind = Segment::empty(generation, self.shape.ages + 1);
@@ -271,7 +271,7 @@ impl TimedWindow {
         let (shape, segment) = (self.shape, Segment { words: self.segments.get(hash).1 });
         let generation = self.regions[region_of(hash)].generation;
         let late = generation.wrapping_sub(segment.generation());
-        let mut entries = segment.entries(&shape);
+        let mut entries = segment.entries(Scalar, &shape);
         let age = |tag| u64::from(shape.age(segment.generation(), tag)) + late;
         entries.retain(|entry| age(entry.tag) <= shape.ages.into());
         self.weigh(hash, depth, &entries);

@@ -10,6 +10,7 @@ use super::filter::{TimedWindow, part};
 use super::segment::{Segment, Shape};
 use super::tend::longest_prefix;
 use super::weights::Weights;
+use crate::bits::Scalar;
 
 impl TimedWindow {
     /// Checks every invariant, and says which one is broken.
@@ -54,7 +55,7 @@ impl TimedWindow {
         check(info.bins <= most_bins_for(info.count), "it is not too roomy")?;
         check((info.bins == 0) == (info.count == 0), "it has bins if it has entries")?;
         segment.check(shape)?;
-        let entries = segment.entries(shape);
+        let entries = segment.entries(Scalar, shape);
         check(entries.len() == info.count, "its entries are counted")?;
         check(are_entries(shape, &entries), "its entries are in order")?;
         let most = self.parameters.most_remainder_bits();

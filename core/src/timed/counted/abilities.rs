@@ -10,7 +10,7 @@ use super::super::state;
 use super::digits::MOST_COUNT;
 use super::filter::WindowCounts;
 use super::parameters::{Unit, WindowCountsParameters};
-use crate::bits::{Isa, vectorized};
+use crate::bits::{Isa, Scalar, vectorized};
 use crate::blueprint::Blueprint;
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
@@ -168,7 +168,7 @@ impl WindowCounts {
         let (segment, region, shape) = (Segment { words }, region_of(hash), &self.inner.shape);
         let generation = self.inner.generation(region, now);
         let late = generation.wrapping_sub(segment.generation());
-        let mut entries = segment.entries(shape);
+        let mut entries = segment.entries(Scalar, shape);
         let age =
             |entry: &Entry| late.saturating_add(shape.age(segment.generation(), entry.tag).into());
         entries.retain(|entry| age(entry) <= shape.ages.into());

@@ -10,7 +10,7 @@ use super::super::entry::{Entry, halves, united};
 use super::super::filter::TimedWindow;
 use super::super::segment::Segment;
 use super::digits::{add_up, counted, entries_of};
-use crate::bits::{Isa, prefix};
+use crate::bits::{Isa, Scalar, prefix};
 use crate::window::Time;
 
 impl TimedWindow {
@@ -46,7 +46,7 @@ impl TimedWindow {
         let (found, words) = self.segments.get(hash);
         if found <= depth {
             let segment = Segment { words };
-            let mut entries = segment.entries(&self.shape);
+            let mut entries = segment.entries(Scalar, &self.shape);
             for length in found..depth {
                 let side = (hash << length >> (u64::BITS - 1)) as usize;
                 let [lower, upper] = halves(&entries, self.shape.buckets);
@@ -62,14 +62,14 @@ impl TimedWindow {
 
     fn merge_segment(&mut self, hash: u64, theirs: &[Entry], blind: u32) {
         let (depth, words) = self.segments.get(hash);
-        let (info, ours) = (Segment { words }.info(), self.take_entries(hash));
+        let (info, ours) = (Segment { words }.info(), self.take_entries(Scalar, hash));
         let mut numbers = counted(&ours);
         numbers.extend(counted(theirs));
         numbers.sort_by_key(|number| number.entry.key());
         add_up(&mut numbers);
         let entries = entries_of(&numbers);
         let blind = blind.max(info.blind);
-        match self.made_of(hash, depth, entries, blind) {
+        match self.made_of(Scalar, hash, depth, entries, blind) {
             Some((made, entries)) => {
                 self.weigh(hash, depth, &entries);
                 self.replace(hash, made);

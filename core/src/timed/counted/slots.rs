@@ -139,7 +139,9 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         let info = self.info();
         if info.is_plain() && times == 1 {
             let beside = shape.beside(0, tag);
-            if let Some(stored) = self.put_at_once(isa, shape, info, hash, depth, beside) {
+            if let Some(stored) =
+                self.put_at_once::<_, false>(isa, shape, info, hash, depth, beside)
+            {
                 return stored.then_some(1);
             }
         }
@@ -281,7 +283,7 @@ mod tests {
                     };
                 }
                 *truth.entry((hash, tag)).or_default() += times;
-                let entries = segment.entries(&shape);
+                let entries = segment.entries(Scalar, &shape);
                 assert_eq!(entries.len(), segment.info().count, "{round} {step}");
                 assert!(are_counts(&entries), "{round} {step}");
                 let mut sums: Vec<u64> =
@@ -292,7 +294,7 @@ mod tests {
                 assert_eq!(sums, expected, "{round} {step}");
                 segment.check(&shape).unwrap();
                 let again = segment.with_bins(Scalar, &shape, segment.info().bins).unwrap();
-                assert_eq!(again.entries(&shape), entries, "{round} {step}: dealt anew");
+                assert_eq!(again.entries(Scalar, &shape), entries, "{round} {step}: dealt anew");
             }
         }
     }
