@@ -20,5 +20,6 @@ mod threads;
 mod timed;
 mod timed_memory;
 mod told;
+mod turns;
 mod window_counts;
 mod window_counts_memory;

@@ -50,7 +50,7 @@ impl Weighed {
 #[test]
 fn memory_follows_the_different_keys() {
     const WINDOW: u64 = 1_000_000;
-    for (rate, limits) in [(0.01, [18.5, 22.5]), (0.001, [22.5, 26.5]), (0.0001, [26.5, 30.5])] {
+    for (rate, limits) in [(0.01, [18.5, 22.5]), (0.001, [22.5, 26.5]), (0.0001, [26.5, 31.0])] {
         let few = 50_000;
         let mut filter = Weighed::new(&goal(WINDOW, rate, Some(few)));
         assert!(filter.bits(1) < 8.0 * 8_192.0, "an empty one takes hardly anything");

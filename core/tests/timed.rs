@@ -509,7 +509,8 @@ fn hashes_that_are_not_random_are_not_forgotten_and_do_no_lasting_harm() {
 }
 
 /// A filter that was saved and opened goes on as the one that was not, byte for byte: in segments of a few
-/// entries, in those that are planned, of which many entries are exiles, and where memory decides.
+/// entries, in those that are planned, of which many entries are exiles, and where memory decides; also where it
+/// was saved when segments had yet to take part in a turn of the clock, or in several.
 #[test]
 fn what_was_opened_goes_on_as_what_was_saved() {
     let bounded = |span| {
@@ -523,10 +524,20 @@ fn what_was_opened_goes_on_as_what_was_saved() {
 
 fn goes_on_as_saved(parameters: TimedWindowParameters, keys: u64) {
     let mut filter = TimedWindow::new(parameters);
-    let mut copies = Vec::new();
+    let mut copies: Vec<Box<dyn Filter>> = Vec::new();
+    let mut back = 0;
     for key in 0..keys {
         // Faster and slower, so that segments split and merge.
-        let now = millis(key + key / (keys / 24) % 3 * (keys / 300));
+        let mut now = key + key / (keys / 24) % 3 * (keys / 300) - back;
+        if remix(key, 3).is_multiple_of(keys / 60) {
+            let to =
+                filter.clock().map_or(0, Time::millis).saturating_sub(remix(key, 4) % (keys / 200));
+            filter.turn_back(millis(to));
+            copies.iter_mut().for_each(|copy| copy.turn_back(millis(to)));
+            let later = now.saturating_sub(to);
+            (now, back) = (now - later, back + later);
+        }
+        let now = millis(now);
         if key % (keys / 48) == 0 {
             copies.push(codec::open(&codec::save(&filter, HASHING)).unwrap().0);
         }
@@ -552,7 +563,17 @@ fn forged_segments_do_no_harm() {
         filter.insert_hash(remix(key, 6), millis(key));
     }
     assert!(filter.segments() > 12);
-    let bytes = codec::save(&filter, HASHING);
+    forged_do_no_harm(&filter);
+    // The same while segments have yet to take part in turns of the clock.
+    for key in 700..720_u64 {
+        filter.turn_back(millis(1_390 - key));
+        filter.insert_hash(remix(key, 6), millis(730));
+    }
+    forged_do_no_harm(&filter);
+}
+
+fn forged_do_no_harm(filter: &TimedWindow) {
+    let bytes = codec::save(filter, HASHING);
     let payload = bytes.len() - codec::CHECKSUM_BYTES;
     let mut opened = 0;
     for bit in 8 * codec::HEADER_BYTES..8 * payload {

@@ -178,6 +178,34 @@ def test_a_million_writes_under_a_stalled_link_and_resyncs(start):
         assert ask(replica, key, 500) == ask(primary, key, 500)
 
 
+@pytest.mark.parametrize("counting", [[], ["COUNTING"]])
+def test_a_clock_that_is_set_back_replicates(start, counting):
+    """Also while items have yet to follow: by a snapshot then, and by commands before and after it."""
+    primary, replica = pair(start)
+    reserve(primary, "k", "WITHIN 3600000 ERROR 0.01 SEED 1".split(), *counting)
+    draw = random.Random(5)
+    moment = 1_700_000_000_000
+    for number in range(20):
+        primary("LATELY.ADDHASHES", "k", draw.randbytes(8 * 10_000), "AT", moment + 100_000 * number)
+    moment += 2_000_000
+    for turn in range(12):
+        moment -= draw.randrange(1_000_000)
+        assert primary("LATELY.TURNBACK", "k", moment) == moment
+        if turn % 4 == 1:
+            # The next thing it gets is a snapshot.
+            replica("REPLICAOF", "NO", "ONE")
+            replica("FLUSHALL")
+            follow(replica, primary)
+        for number in range(20):
+            moment += draw.randrange(50_000)
+            primary("LATELY.ADDAT", "k", moment, *(b"item %d" % draw.randrange(5_000) for _ in range(5)))
+        wait_until_equal(replica, primary)
+        assert replica.digest() == primary.digest()
+        assert replica("LATELY.INFO", "k", "clock") == moment
+    assert primary.client.info("stats")["sync_full"] >= 4
+    assert replica("LATELY.CARD", "k", moment) == primary("LATELY.CARD", "k", moment) > 100_000
+
+
 def test_a_replica_with_a_file_of_its_own(start):
     """The replica's append-only file says the same as the primary did."""
     primary = start()

@@ -169,6 +169,36 @@ def test_a_full_window_by_time_tells_how_it_stands_at_once(engine, counting):
     assert not slow_steps(engine, scenario)
 
 
+@pytest.mark.parametrize("counting", [[], ["COUNTING"]])
+def test_a_clock_that_is_set_back_takes_no_command_long(engine, counting):
+    """Whatever the window holds, and all that is asked of it until its items follow."""
+
+    def scenario(server, work):
+        moment = 1_700_000_000_000
+        reserve(server, "k", "WITHIN 3600000 ERROR 0.001 SEED 1".split(), *counting)
+        draw = random.Random(1)
+        for number in range(20):
+            server("LATELY.ADDHASHES", "k", draw.randbytes(8 * 50_000), "AT", moment + 60_000 * number)
+        back = moment + 600_000
+        assert work("LATELY.TURNBACK", "k", back) == back
+        assert 960_000 < work("LATELY.CARD", "k", back) < 1_040_000
+        for turn in range(40):
+            work("LATELY.ADDAT", "k", back, f"item {turn}", f"other {turn}")
+            work("LATELY.SEENAT", "k", back, f"item {turn}", "never")
+            work("LATELY.FORGET", "k", f"item {turn}", may_fail=True)
+            work("LATELY.EXPIRE", "k", back)
+            # Again and again, before all have followed.
+            if turn % 4 == 0:
+                back -= 30_000
+                assert work("LATELY.TURNBACK", "k", back) == back
+        for field in work("LATELY.INFO", "k")[::2]:
+            work("LATELY.INFO", "k", field)
+        assert 960_000 < work("LATELY.CARD", "k", back + 2_000_000) < 1_040_000
+        assert work("LATELY.CARD", "k", back + 5_000_000) == 0
+
+    assert not slow_steps(engine, scenario)
+
+
 @pytest.mark.parametrize("structure", ["quotient-short-hash", "spectral-window"])
 def test_a_crowd_takes_no_command_long(engine, structure):
     """Many sightings at once push as many others out of a window, one by one unless they came at once."""

@@ -59,7 +59,7 @@ impl Removing for TimedWindow {
 impl TimedWindow {
     /// The moments of a generation that is so many old.
     pub(super) fn moments(&self, region: usize, generation: u64, age: u32) -> Range<u64> {
-        let then = generation.saturating_sub(age.into());
+        let then = self.turns.tick(generation).saturating_sub(age.into());
         self.ticks.begin(region, then)..self.ticks.begin(region, then.saturating_add(1)).max(1)
     }
 
@@ -72,7 +72,7 @@ impl TimedWindow {
         self.tend(isa);
         let region = region_of(hash);
         let current = self.regions[region].generation;
-        let left = self.ticks.generation(region, deadline) - current;
+        let left = self.ticks.generation(region, deadline) - self.turns.tick(current);
         let age = u64::from(self.shape.ages).saturating_sub(left);
         self.insert_of(isa, hash, current.wrapping_sub(age), Repeat::Refresh)
     }
@@ -146,18 +146,20 @@ impl TimedWindow {
             let region = region_of(hash);
             let (depth, words) = self.segments.get(hash);
             let segment = Segment { words };
-            let late = self.generation(region, now).wrapping_sub(segment.generation());
-            let ages = u64::from(self.shape.ages);
-            let Some(last) = ages.checked_sub(late) else { return (depth, 0.0) };
-            let aged = |ages: Range<u64>| {
+            let sight = self.sight(hash, self.generation(region, now));
+            let Some(oldest) = sight.oldest else { return (depth, 0.0) };
+            let aged = |age: u32| {
                 let (segment, shape) = (&segment, &self.shape);
-                let of_one = |age| vectorized!(self.level, |isa| segment.aged(isa, shape, age));
-                ages.map(of_one).sum::<usize>()
+                vectorized!(self.level, |isa| segment.aged(isa, shape, age.into()))
             };
-            let (second, oldest) = (aged(last.saturating_sub(1)..last), aged(last..last + 1));
-            let younger = segment.info().count - aged(last + 1..ages + 1) - oldest - second;
-            let [of_oldest, of_second] = parts[region];
-            (depth, of_oldest * oldest as f64 + of_second * second as f64 + younger as f64)
+            // All but those that have left, and but for the parts that have of those that are leaving.
+            let ages = self.shape.ages;
+            let gone: usize = (oldest + 1..=ages).map(aged).sum();
+            let leaving = (0..=oldest).rev().map_while(|age| {
+                let part = parts[region].get((ages - sight.age(age)?) as usize)?;
+                Some((1.0 - part) * aged(age) as f64)
+            });
+            (depth, (segment.info().count - gone) as f64 - leaving.sum::<f64>())
         };
         if self.segments.arrays() <= SEGMENTS_ASKED {
             return self.segments.first_hashes().map(|hash| count(hash).1).sum();

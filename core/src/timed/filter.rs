@@ -7,6 +7,7 @@ use super::level::{PARTS, Population};
 use super::parameters::TimedWindowParameters;
 use super::segment::{Segment, Shape};
 use super::slots::{Outcome, Repeat};
+use super::turns::{FAR, Turns};
 use super::weights::Weights;
 use crate::bits::{Extendible, Isa, Level, Scalar, prefix, vectorized};
 #[cfg(not(feature = "std"))]
@@ -48,6 +49,8 @@ pub struct TimedWindow {
     pub(super) round: u32,
     /// Segments that were swept or made, ever: what operations cost beside the usual.
     pub(super) work: u64,
+    /// When the clock was set back, for segments that do not know it yet.
+    pub(super) turns: Turns,
 }
 
 /// The hashes that change their generation together.
@@ -91,6 +94,7 @@ impl TimedWindow {
             short: 0,
             round: u32::MAX,
             work: 0,
+            turns: Turns::default(),
         };
         made.place_all();
         made
@@ -140,8 +144,17 @@ impl TimedWindow {
         if now < self.next_change {
             self.regions[region].generation
         } else {
-            self.ticks.generation(region, now)
+            self.later_generation(region, now)
         }
+    }
+
+    /// The same at a moment at which another generation has begun.
+    #[inline(never)]
+    fn later_generation(&self, region: usize, now: u64) -> u64 {
+        let current = self.regions[region].generation;
+        // Further ahead everything has left, and generations would begin anew.
+        let passed = self.ticks.generation(region, now) - self.turns.tick(current);
+        current.wrapping_add(passed.min(FAR))
     }
 
     /// The age in generations of a hash that is in the window, and whether it is known: `None` inside if
@@ -161,7 +174,8 @@ impl TimedWindow {
             Some(age) if u64::from(age) <= ages.saturating_sub(late) && late <= ages => {
                 Some(Some(age + late as u32))
             }
-            _ => (u64::from(info.blind) > late).then_some(None),
+            // It has left, or its segment has missed a turn of the clock, or reports everything.
+            _ => self.find_apart(hash, now, found),
         }
     }
 
@@ -197,11 +211,12 @@ impl TimedWindow {
         self.look_after(isa);
         let region = region_of(hash);
         let current = self.regions[region].generation;
-        let generation = self.ticks.generation(region, seen_at).min(current);
-        if current - generation > self.shape.ages.into() {
+        let seen_in = self.ticks.generation(region, seen_at);
+        let age = self.turns.tick(current).saturating_sub(seen_in);
+        if age > self.shape.ages.into() {
             return !self.contains(isa, hash, self.now(now));
         }
-        self.insert_of(isa, hash, generation, repeat)
+        self.insert_of(isa, hash, current.wrapping_sub(age), repeat)
     }
 
     /// Looks, and records a sighting of a generation that is not too old; whether it was new.
@@ -314,13 +329,19 @@ impl TimedWindow {
     #[cold]
     pub(super) fn set_clock(&mut self, now: u64) {
         let now = self.clock.unwrap_or(0).max(now);
+        let ticks: [u64; REGIONS] =
+            core::array::from_fn(|number| self.ticks.generation(number, now));
+        let too_far = |number| self.turns.end_before(number, self.turns.generation(ticks[number]));
+        if (0..REGIONS).any(too_far) {
+            self.sweep_all();
+        }
         self.clock = Some(now);
         for (number, region) in self.regions.iter_mut().enumerate() {
-            let generation = self.ticks.generation(number, now);
+            let generation = self.turns.generation(ticks[number]);
             if generation != region.generation {
                 self.weights.forget(&self.shape, number, region.generation, generation);
                 region.generation = generation;
-                region.population.enter(part(&self.shape, generation));
+                region.population.enter(part(&self.shape, ticks[number]));
                 self.quiet = 0;
             }
         }
@@ -330,8 +351,10 @@ impl TimedWindow {
 
     pub(super) fn find_next_change(&mut self) {
         let begins = self.regions.iter().enumerate();
-        let begins = begins
-            .map(|(number, region)| self.ticks.begin(number, region.generation.saturating_add(1)));
+        let begins = begins.map(|(number, region)| {
+            let tick = self.turns.tick(region.generation);
+            self.ticks.begin(number, tick.saturating_add(1))
+        });
         self.next_change = begins.min().unwrap_or(0);
     }
 

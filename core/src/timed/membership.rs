@@ -91,7 +91,7 @@ impl Filter for TimedWindow {
 
     fn heap_bytes(&self) -> u64 {
         let regions = size_of_val(&*self.regions) as u64;
-        self.segments.heap_bytes() + self.weights.heap_bytes() + regions
+        self.segments.heap_bytes() + self.weights.heap_bytes() + self.turns.heap_bytes() + regions
     }
 
     fn false_positive_rate(&self) -> f64 {

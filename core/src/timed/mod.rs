@@ -44,6 +44,7 @@ mod stash;
 mod state;
 mod sweep;
 mod tend;
+mod turns;
 mod validate;
 mod weights;
 

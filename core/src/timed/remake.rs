@@ -151,7 +151,7 @@ impl TimedWindow {
     }
 
     /// Counts them no longer.
-    fn unweigh(&mut self, hash: u64, depth: u32, entries: &[Entry]) {
+    pub(super) fn unweigh(&mut self, hash: u64, depth: u32, entries: &[Entry]) {
         for entry in entries {
             self.weights.take(region_of(hash), entry.tag, entry.len() + depth);
         }

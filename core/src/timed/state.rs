@@ -14,6 +14,7 @@ use super::level::{PARTS, Population, is_step};
 use super::parameters::TimedWindowParameters;
 use super::segment::{Info, Segment, Shape};
 use super::tend::{MOST_DEPTH, longest_prefix};
+use super::turns::Turns;
 use super::validate::are_entries;
 use crate::bits::{BitReader, BitWriter, Extendible, Scalar};
 use crate::codec::{Reader, Writer};
@@ -27,9 +28,13 @@ const MOST_WRITTEN_COARSE: u32 = 3;
 /// Bytes of a segment without entries.
 const LEAST_SEGMENT_BYTES: u64 = 13;
 
+/// What is written instead of 1 for a filter that was told the time, if segments have missed turns of its clock.
+const BEHIND: u8 = 2;
+
 /// Writes everything that is not in the parameters.
 pub(super) fn write(filter: &TimedWindow, out: &mut Writer) {
-    out.u8(filter.clock.is_some().into());
+    let behind = filter.turns.behind() > 0;
+    out.u8(if behind { BEHIND } else { filter.clock.is_some().into() });
     out.u64(filter.clock.unwrap_or(0));
     out.u64(filter.lost);
     out.u64(filter.hand);
@@ -37,6 +42,9 @@ pub(super) fn write(filter: &TimedWindow, out: &mut Writer) {
     out.u32(filter.quiet);
     out.u8(filter.short as u8);
     out.u32(filter.round);
+    if behind {
+        filter.turns.write(filter.regions.each_ref().map(|region| region.generation), out);
+    }
     for region in &*filter.regions {
         out.u8(region.population.bits() as u8);
         region.population.least().iter().for_each(|&least| out.u64(least));
@@ -101,8 +109,8 @@ pub(super) fn read(
     let (shape, ticks) = (parameters.shape(), parameters.ticks());
     let started = payload.u8("started")?;
     let clock = payload.u64("clock")?;
-    if started > 1 || started == 0 && clock != 0 {
-        return refuse("started", started.into(), "0 with a clock of 0, or 1");
+    if started > BEHIND || started == 0 && clock != 0 {
+        return refuse("started", started.into(), "0 with a clock of 0, 1 or 2");
     }
     let lost = payload.u64("lost")?;
     let hand = payload.u64("hand")?;
@@ -116,6 +124,12 @@ pub(super) fn read(
     if turn >= 4 {
         return refuse("turn", turn.into(), "at most 3");
     }
+    let generations: [u64; REGIONS] =
+        core::array::from_fn(|region| ticks.generation(region, clock));
+    let mut turns = match started {
+        BEHIND => Turns::read(&shape, generations, payload)?,
+        _ => Turns::default(),
+    };
     let mut levels = [(0, [0; PARTS]); REGIONS];
     for (bits, least) in &mut levels {
         *bits = payload.u8("bits of growth")?.into();
@@ -126,8 +140,6 @@ pub(super) fn read(
             *least = payload.u64("least population")?;
         }
     }
-    let generations: [u64; REGIONS] =
-        core::array::from_fn(|region| ticks.generation(region, clock));
 
     let count = payload.u32("segments")?;
     let length = u32::from(payload.u8("length of prefixes")?);
@@ -159,13 +171,21 @@ pub(super) fn read(
         let hash = first << (u64::BITS - length);
         first += 1 << (length - depth);
         let region = region_of(hash);
-        let (segment, entries) = read_segment(&parameters, &shape, generations[region], payload)?;
+        let late = payload.u64("generations since the last sweep")?;
+        if !turns.meet(region, generations[region], late) {
+            return refuse("generations since the last sweep", late, "those of a segment");
+        }
+        let generation = generations[region].wrapping_sub(late);
+        let (segment, entries) = read_segment(&parameters, &shape, generation, payload)?;
         items[region] += entries as u64;
         segments.push((depth, segment.words));
         kept.push((hash, depth));
     }
     if first >> length != 1 {
         return refuse("segments", count.into(), "as many as cover all prefixes");
+    }
+    if (started == BEHIND) != (turns.behind() > 0) {
+        return refuse("started", started.into(), "2 if segments have missed a turn");
     }
     let mut segments = Extendible::new(length, segments);
     make_next(&mut segments, next_length, next_entries)?;
@@ -177,10 +197,11 @@ pub(super) fn read(
         Region { generation, population }
     }));
     let mut filter = TimedWindow::from_parts(parameters, regions, segments);
-    filter.clock = (started == 1).then_some(clock);
+    filter.clock = (started > 0).then_some(clock);
     (filter.lost, filter.hand, filter.turn, filter.quiet) = (lost, hand, turn.into(), quiet);
     (filter.short, filter.round) = (short, round);
-    if started == 1 {
+    filter.turns = turns;
+    if filter.clock.is_some() {
         filter.find_next_change();
     }
     for (hash, depth) in kept {
@@ -212,7 +233,7 @@ fn make_next(segments: &mut Extendible, next: u32, entries: u32) -> Result<(), E
     Ok(())
 }
 
-/// Reads a segment of a region that is in this generation, and says how many entries it has.
+/// Reads a segment of this generation, and says how many entries it has.
 fn read_segment(
     parameters: &TimedWindowParameters,
     shape: &Shape,
@@ -224,13 +245,11 @@ fn read_segment(
         found,
         expected: "a segment that does not contradict itself",
     };
-    let late = payload.u64("generations since the last sweep")?;
     let blind = u32::from(payload.u16("generations of blindness")?);
     let count = usize::from(payload.u16("entries of a segment")?);
-    if blind > shape.ages + 1 || late > generation {
-        return Err(fault(late));
+    if blind > shape.ages + 1 {
+        return Err(fault(blind.into()));
     }
-    let generation = generation - late;
     if count == 0 {
         return Ok((Segment::empty(generation, blind), 0));
     }

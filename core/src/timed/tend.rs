@@ -157,29 +157,32 @@ impl TimedWindow {
                 self.work += 1;
                 let generation = self.regions[region_of(hash)].generation;
                 let shape = self.shape;
+                let sight = self.sight(hash, generation);
                 let mut segment = Segment { words: self.segments.get_mut(hash).1 };
                 let before = segment.info();
-                let late = generation.wrapping_sub(segment.generation());
-                let late = late.min(u64::from(shape.ages) + 1) as u32;
-                let left = match shape.ages.checked_sub(late) {
+                let left = match sight.oldest {
                     Some(oldest) => segment.sweep(isa, &shape, oldest),
                     None => 0,
                 };
-                let blind = before.blind.saturating_sub(late);
                 if left == 0 {
-                    self.replace(hash, Segment::empty(generation, blind));
+                    self.replace(hash, Segment::empty(generation, sight.blind));
                 } else {
                     segment.set_generation(generation);
                     let info = segment.info();
-                    segment.set_info(Info { blind, ..info });
-                    let (exiles, most) = (segment.exiles(), segment.most_exiles());
-                    if !is_used_enough(&shape, info) {
-                        self.deal(isa, hash, bins_after_sweep(&shape, left));
-                    } else if most > exiles + 2 * MORE_EXILES {
-                        self.set_most_exiles(hash, exiles + MORE_EXILES);
-                    }
+                    segment.set_info(Info { blind: sight.blind, ..info });
                 }
                 self.replaced(hash, before.count, left);
+                if sight.behind {
+                    self.take_part(hash, &sight);
+                }
+                let segment = Segment { words: self.segments.get(hash).1 };
+                let (info, exiles) = (segment.info(), segment.exiles());
+                let most = segment.most_exiles();
+                if !is_used_enough(&shape, info) {
+                    self.deal(isa, hash, bins_after_sweep(&shape, info.count));
+                } else if most > exiles + 2 * MORE_EXILES {
+                    self.set_most_exiles(hash, exiles + MORE_EXILES);
+                }
             },
         );
     }
@@ -258,22 +261,29 @@ impl TimedWindow {
     /// Forgets all entries of the segment of a hash, which reports everything until they would have been
     /// forgotten.
     pub(super) fn give_up(&mut self, hash: u64) {
-        let entries = self.take_entries(Scalar, hash);
-        self.lost += entries.len() as u64;
+        let entries = self.take_entries(Scalar, hash).len();
+        self.lose(hash, entries);
+    }
+
+    /// The same where so many entries count no longer.
+    pub(super) fn lose(&mut self, hash: u64, entries: usize) {
+        self.lost += entries as u64;
         let generation = self.regions[region_of(hash)].generation;
         let blind = Segment::empty(generation, self.shape.ages + 1);
         self.replace(hash, blind);
-        self.replaced(hash, entries.len(), 0);
+        self.replaced(hash, entries, 0);
     }
 
     /// Counts the chances of those entries of a segment that are not too old.
     pub(super) fn weigh_living(&mut self, hash: u64, depth: u32) {
-        let (shape, segment) = (self.shape, Segment { words: self.segments.get(hash).1 });
-        let generation = self.regions[region_of(hash)].generation;
-        let late = generation.wrapping_sub(segment.generation());
-        let mut entries = segment.entries(Scalar, &shape);
-        let age = |tag| u64::from(shape.age(segment.generation(), tag)) + late;
-        entries.retain(|entry| age(entry.tag) <= shape.ages.into());
+        let shape = self.shape;
+        let sight = self.sight(hash, self.regions[region_of(hash)].generation);
+        let mut entries = Segment { words: self.segments.get(hash).1 }.entries(Scalar, &shape);
+        entries.retain_mut(|entry| {
+            let due = sight.tag(&shape, entry.tag);
+            entry.tag = due.unwrap_or(entry.tag);
+            due.is_some()
+        });
         self.weigh(hash, depth, &entries);
     }
 
@@ -295,11 +305,9 @@ impl TimedWindow {
             return 0.0;
         }
         let shares = self.segments.first_hashes().map(|hash| {
-            let (depth, words) = self.segments.get(hash);
-            let segment = Segment { words };
-            let late = self.regions[region_of(hash)].generation.wrapping_sub(segment.generation());
-            let blind = u64::from(segment.info().blind) > late;
-            f64::from(u8::from(blind)) * (-f64::from(depth)).exp2()
+            let (depth, _) = self.segments.get(hash);
+            let sight = self.sight(hash, self.regions[region_of(hash)].generation);
+            f64::from(u8::from(sight.blind > 0)) * (-f64::from(depth)).exp2()
         });
         shares.sum()
     }

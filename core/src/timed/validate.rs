@@ -16,23 +16,25 @@ impl TimedWindow {
     /// Checks every invariant, and says which one is broken.
     pub fn validate(&self) -> Result<(), String> {
         let mut weighed = Self { weights: Weights::new(&self.shape), ..self.clone() };
-        let mut items = [0; REGIONS];
+        let (mut items, mut behind) = ([0; REGIONS], 0);
         for hash in self.segments.first_hashes() {
             let (depth, words) = self.segments.get(hash);
             self.validate_segment(hash, depth, &Segment { words })
                 .map_err(|fault| format!("segment of {hash:#x}, depth {depth}: {fault}"))?;
             items[region_of(hash)] += Segment { words }.info().count as u64;
             weighed.weigh_living(hash, depth);
+            let generation = self.regions[region_of(hash)].generation;
+            behind += usize::from(self.sight(hash, generation).behind);
         }
+        check(behind == self.turns.behind(), "segments that have missed a turn are counted")?;
+        check(behind == 0 || !self.is_tidy(), "the hand goes round after a turn")?;
         for (number, region) in self.regions.iter().enumerate() {
             let now = self.clock.unwrap_or(0);
             check(region.population.items() == items[number], "the population is counted")?;
-            check(
-                region.generation == self.ticks.generation(number, now),
-                "regions know the time",
-            )?;
+            let tick = self.turns.tick(region.generation);
+            check(tick == self.ticks.generation(number, now), "regions know the time")?;
             let least = region.population.least();
-            let current = part(&self.shape, region.generation) as usize % least.len();
+            let current = part(&self.shape, tick) as usize % least.len();
             check(least[current] <= items[number], "the least is not above what there is")?;
         }
         check(self.items == items.iter().sum::<u64>(), "entries are counted")?;
@@ -51,7 +53,9 @@ impl TimedWindow {
         segment: &Segment<&[u64]>,
     ) -> Result<(), String> {
         let (shape, info) = (&self.shape, segment.info());
-        check(segment.generation() <= self.regions[region_of(hash)].generation, "it is not ahead")?;
+        let generation = self.regions[region_of(hash)].generation;
+        let late = generation.wrapping_sub(segment.generation());
+        check(self.turns.allow(region_of(hash), generation, late), "it is not ahead")?;
         check(info.bins <= most_bins_for(info.count), "it is not too roomy")?;
         check((info.bins == 0) == (info.count == 0), "it has bins if it has entries")?;
         segment.check(shape)?;

@@ -47,12 +47,30 @@ impl Weights {
     /// The generations after `before`, up to `now`, of a region begin: their tags were those of
     /// entries that are too old now.
     pub(super) fn forget(&mut self, shape: &Shape, region: usize, before: u64, now: u64) {
-        let all = 1 << self.tag_bits;
-        let passed = if now < before { all } else { (now - before).min(all) };
+        let passed = now.wrapping_sub(before).min(1 << self.tag_bits);
         for back in 0..passed {
             let tag = shape.tag(now.wrapping_sub(back));
             self.sums[region << self.tag_bits | tag as usize] = 0;
         }
+    }
+
+    /// Generation `before` of a region is followed by `after`, in which all entries are so many generations younger.
+    pub(super) fn set_back(
+        &mut self,
+        shape: &Shape,
+        region: usize,
+        before: u64,
+        after: u64,
+        back: u32,
+    ) {
+        let sums = &mut self.sums[region << self.tag_bits..(region + 1) << self.tag_bits];
+        let mut made = vec![0; sums.len()];
+        for age in 0..=shape.ages {
+            let [from, to] = [(before, age), (after, age.saturating_sub(back))]
+                .map(|(now, age)| shape.tag(now.wrapping_sub(age.into())) as usize);
+            made[to] += sums[from];
+        }
+        sums.copy_from_slice(&made);
     }
 
     /// The chance that an unseen key is reported, given the generations of the regions.

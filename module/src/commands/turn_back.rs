@@ -15,7 +15,7 @@ impl Command<Ours> for TurnBack {
     const DOC: Doc = Doc {
         name: c"LATELY.TURNBACK",
         summary: c"Sets a filter's clock back to now or a moment, if it is later; says where it is",
-        complexity: c"O(N) where N is the number of items in the window: all of them are looked at",
+        complexity: c"O(1): items follow with later commands",
         arity: -2,
         effect: Effect::Write,
         keys: Keys::First,

@@ -70,9 +70,8 @@ impl<T, F: Flag> Parts<Lately<T>, F> {
         mut work: impl FnMut(usize, &[Hashed], &mut [bool]),
     ) {
         assert_eq!(keys.len(), answers.len(), "one answer per key");
-        let shards = self.shards();
         // Few need no order, and only a snapshot from elsewhere has so many parts.
-        if keys.len() <= FEW || shards.0 as usize > MOST_PARTS {
+        if keys.len() <= FEW || self.shards().0 as usize > MOST_PARTS {
             for (key, answer) in keys.iter().zip(answers) {
                 let (number, key) = self.number(Hashed(key.hash_with(&self.hashing())));
                 announce(number, &[key]);
@@ -80,8 +79,20 @@ impl<T, F: Flag> Parts<Lately<T>, F> {
             }
             return;
         }
+        self.many_in_order(keys, answers, announce, work);
+    }
+
+    /// The same for many keys, apart: few do not take so much of the stack.
+    #[inline(never)]
+    fn many_in_order<K: Key>(
+        &self,
+        keys: &[K],
+        answers: &mut [bool],
+        announce: impl Fn(usize, &[Hashed]),
+        mut work: impl FnMut(usize, &[Hashed], &mut [bool]),
+    ) {
         for (keys, answers) in keys.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
-            let batch = Batch::new(keys, &self.hashing(), shards);
+            let batch = Batch::new(keys, &self.hashing(), self.shards());
             let mut found = [false; BATCH];
             let mut ahead = batch.parts();
             let mut announce_next = || {

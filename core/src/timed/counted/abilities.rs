@@ -139,8 +139,8 @@ impl WindowCounts {
     fn groups<I: Isa>(&self, isa: I, hash: u64, now: Time, each: &mut dyn FnMut(Group)) {
         let moment = self.moment(now);
         let (region, ages) = (region_of(hash), self.inner.shape.ages);
-        let generation = self.inner.generation(region, moment);
-        let leaves = |age| Ticks::first_eighth(region, generation + u64::from(ages - age) + 1);
+        let tick = self.inner.turns.tick(self.inner.generation(region, moment));
+        let leaves = |age| Ticks::first_eighth(region, tick + u64::from(ages - age) + 1);
         let known = self.inner.generations(isa, hash, moment, |age, number| {
             each(Group { leaves: leaves(age), count: number.count });
         });
@@ -167,14 +167,13 @@ impl WindowCounts {
         let (depth, words) = self.inner.segments.get(hash);
         let (segment, region, shape) = (Segment { words }, region_of(hash), &self.inner.shape);
         let generation = self.inner.generation(region, now);
-        let late = generation.wrapping_sub(segment.generation());
+        let sight = self.inner.sight(hash, generation);
         let mut entries = segment.entries(Scalar, shape);
-        let age =
-            |entry: &Entry| late.saturating_add(shape.age(segment.generation(), entry.tag).into());
-        entries.retain(|entry| age(entry) <= shape.ages.into());
+        let age = |entry: &Entry| sight.age_of_tag(shape, entry.tag);
+        entries.retain(|entry| age(entry).is_some());
         let inside = |key: &[Entry]| {
-            let youngest = key.iter().map(age).min().unwrap_or_default();
-            self.inner.inside(region, generation, youngest as u32, now)
+            let youngest = key.iter().filter_map(age).min().unwrap_or_default();
+            self.inner.inside(region, generation, youngest, now)
         };
         let mut sum = 0.0;
         for bucket in entries.chunk_by(|one, next| one.bucket == next.bucket) {

@@ -19,7 +19,7 @@ use crate::window::Time;
 #[derive(Debug, Clone)]
 pub struct WindowCounts {
     pub(super) parameters: WindowCountsParameters,
-    pub(super) inner: TimedWindow,
+    pub(in super::super) inner: TimedWindow,
     /// Sightings so far: the clock of a window by count.
     pub(super) sightings: u64,
 }
@@ -160,7 +160,8 @@ impl WindowCounts {
         });
         // Where nobody knows, everything has left when the youngest would have.
         let age = leaves.map_or(0, |(age, _)| age);
-        let gone = generation + u64::from(self.inner.shape.ages - age) + 1;
+        let tick = self.inner.turns.tick(generation);
+        let gone = tick + u64::from(self.inner.shape.ages - age) + 1;
         self.inner.ticks.begin(region, gone).saturating_sub(moment)
     }
 
@@ -266,15 +267,25 @@ impl TimedWindow {
         let segment = Segment { words };
         let late = self.generation(region_of(hash), now).wrapping_sub(segment.generation());
         let ages = u64::from(self.shape.ages);
-        if late <= ages {
-            segment.numbers(isa, &self.shape, hash, depth, |number| {
-                let tag = number.tag;
-                let age = u64::from(self.shape.age(segment.generation(), tag)) + late;
-                if age <= ages {
-                    each(age as u32, number);
-                }
-            });
+        if late > ages {
+            // So late is what has missed a turn of the clock, too.
+            let sight = self.sight(hash, segment.generation().wrapping_add(late));
+            if sight.behind {
+                segment.numbers(isa, &self.shape, hash, depth, |number| {
+                    if let Some(age) = sight.age_of_tag(&self.shape, number.tag) {
+                        each(age, number);
+                    }
+                });
+            }
+            return sight.blind == 0;
         }
+        segment.numbers(isa, &self.shape, hash, depth, |number| {
+            let tag = number.tag;
+            let age = u64::from(self.shape.age(segment.generation(), tag)) + late;
+            if age <= ages {
+                each(age as u32, number);
+            }
+        });
         u64::from(segment.info().blind) <= late
     }
 
