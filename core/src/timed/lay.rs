@@ -6,7 +6,7 @@
 use alloc::vec::Vec;
 
 use super::deal::{MORE_EXILES, bins_for, coarse, exiles_for, more_bins, needs_bins};
-use super::entry::Entry;
+use super::entry::{Entry, ones};
 use super::points::Points;
 use super::segment::{Info, SLOTS, Segment, Shape, Steps};
 use super::stash::{MOST_STASH, Numbered, stash_words};
@@ -154,23 +154,24 @@ impl Segment {
             let (fitting, leaving) = mine.split_at(here.min(SLOTS));
             rest = others;
             let mut values = [0; SLOTS];
-            let (mut occupied, mut ends, mut before) = (0_u128, 0_u64, None);
-            for (slot, entry) in fitting.iter().enumerate() {
-                values[slot] = entry.value;
-                occupied |= 1 << (entry.number - first);
-                // One bucket ends before another begins.
-                ends |= u64::from(before.is_some_and(|before| before != entry.number)) << slot;
-                before = Some(entry.number);
+            let (mut occupied, mut begins, mut before) = ([0_u64; 2], 0_u64, u32::MAX);
+            for ((value, entry), slot) in values.iter_mut().zip(fitting).zip(0..) {
+                *value = entry.value;
+                let bucket = entry.number - first;
+                match bucket.checked_sub(LEAST_BUCKETS) {
+                    Some(later) => occupied[1] |= 1 << later,
+                    None => occupied[0] |= 1 << bucket,
+                }
+                begins |= u64::from(bucket != before) << slot;
+                before = bucket;
             }
-            // So far told by the slot after it.
-            let ends = ends >> 1 | u64::from(before.is_some()) << (fitting.len().max(1) - 1);
+            // A bucket ends where the next begins, and the last where nothing follows.
+            let ends = begins >> 1 | ones(fitting.len()) ^ ones(fitting.len().saturating_sub(1));
             let threshold = leaving.first().map_or(NOBODY, |entry| entry.number - first);
             exiles.extend_from_slice(leaving);
-            let low = occupied as u64 & (u64::MAX >> (u64::BITS - LEAST_BUCKETS));
-            let high = (occupied >> LEAST_BUCKETS) as u64;
             let mut bin = self.bin_mut(&layout, number);
             bin.set_values(isa, &values);
-            bin.set_head(Head { occupied: [low, high], threshold, ends });
+            bin.set_head(Head { occupied, threshold, ends });
         }
         self.set_stash(shape, info, exiles.into_iter());
     }

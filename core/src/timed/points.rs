@@ -135,11 +135,11 @@ fn fits(remainder_bits: u32) -> bool {
 #[inline(always)]
 fn push(all: &mut Vec<Point>, point: Point, fraction: u32) {
     let bucket = point.at >> fraction;
-    let mut at = all.len();
+    let later = all.iter().rev().take_while(|other| other.at >> fraction > bucket).count();
     all.push(point);
-    while at > 0 && all[at - 1].at >> fraction > bucket {
-        all.swap(at - 1, at);
-        at -= 1;
+    if later > 0 {
+        let end = all.len();
+        all[end - 1 - later..].rotate_right(1);
     }
 }
 

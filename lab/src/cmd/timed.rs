@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
-use crate::timed::{cap, day, replay, soak};
+use crate::timed::{cap, day, replay, rise, soak};
 
 /// Which experiment.
 #[derive(Debug, Args)]
@@ -20,6 +20,8 @@ enum Experiment {
     Soak(soak::Options),
     /// Memory through a day, beside others
     Day(day::Options),
+    /// An insertion while a filter grows, beside the steady state
+    Rise(rise::Options),
     /// A log by its own times against the exact truth
     Replay(replay::Options),
     /// A limit per key on a log, by its own times, beside an exact one
@@ -31,6 +33,7 @@ pub fn timed(options: &Options, out: &mut impl Write) -> Result<bool> {
     match &options.experiment {
         Experiment::Soak(options) => soak::soak(options, out),
         Experiment::Day(options) => day::day(options, out),
+        Experiment::Rise(options) => rise::rise(options, out),
         Experiment::Replay(options) => replay::replay(options, out),
         Experiment::Cap(options) => cap::cap(options, out),
     }

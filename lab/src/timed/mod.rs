@@ -3,6 +3,7 @@
 pub mod cap;
 pub mod day;
 pub mod replay;
+pub mod rise;
 pub mod soak;
 
 use std::collections::HashMap;
