@@ -73,7 +73,7 @@ pub(super) fn more_exiles(shape: &Shape, most: usize) -> usize {
 /// Bins that a full segment gets. More at once where keys become more, which is told by fields of several lengths:
 /// its entries are dealt out less often, and what is not needed now soon is.
 pub(super) fn more_bins(info: Info) -> usize {
-    info.bins + 1 + info.bins / if info.mixed { 12 } else { 32 }
+    info.bins + 1 + info.bins / if info.mixed { 13 } else { 32 }
 }
 
 /// Exiles that the stash of so many bins is made for.
