@@ -136,14 +136,20 @@ impl<P: SweptParameters> Swept<P> {
             || {
                 // On its way while another home is swept.
                 self.fetch(hash);
-                let table = &mut self.table;
-                self.clock.sweep(
-                    #[inline(always)]
-                    |sweep| table.sweep(isa, sweep, &mut work),
-                );
+                self.sweep(isa, &mut work);
                 self.insert_now(isa, hash, repeat, work)
             },
         )
+    }
+
+    /// Sweeps the homes whose turn it is.
+    #[inline(always)]
+    fn sweep<I: Isa>(&mut self, isa: I, work: &mut impl Work) {
+        let table = &mut self.table;
+        self.clock.sweep(
+            #[inline(always)]
+            |sweep| table.sweep(isa, sweep, work),
+        );
     }
 
     /// An insertion into a home that is swept as far as it should be.
@@ -163,12 +169,16 @@ impl<P: SweptParameters> Swept<P> {
         }
     }
 
-    /// An insertion of a batch, where repeats are as frequent as not. All of it in line but what is rare: in
-    /// a single insertion, a new key would wait for what only repeats need.
+    /// An insertion of a batch, where repeats are as frequent as not. All of it in line but sweeps and what is rare:
+    /// in a single insertion, a new key would wait for what only repeats need. After a sweep it goes on as without
+    /// one, since the loop keeps its registers anyway.
     #[inline(always)]
     fn insert_of_batch<I: Isa>(&mut self, isa: I, hash: u64, repeat: Repeat) -> bool {
         if self.clock.advance() {
-            return self.insert_after_sweep(isa, hash, repeat, Uncounted);
+            isa.vectorize_apart(
+                #[inline(always)]
+                || self.sweep(isa, &mut Uncounted),
+            );
         }
         let place = self.table.place(hash);
         let tag = self.clock.tag_of(place.bin);
@@ -237,14 +247,15 @@ impl<P: SweptParameters> Swept<P> {
         }
     }
 
-    fn insert_batch(&mut self, hashes: &[u64], repeat: Repeat, new: &mut [bool]) {
+    /// What a repeat does is told by a function, each of which has a loop of its own: one loop would ask for every key.
+    fn insert_batch(&mut self, hashes: &[u64], repeat: impl Fn() -> Repeat, new: &mut [bool]) {
         assert_eq!(hashes.len(), new.len(), "one answer per hash");
         vectorized!(self.table.level(), |isa| {
             self.table.prefetch_sweeps(self.clock.next_home());
             hashes.iter().take(AHEAD).for_each(|&hash| self.fetch(hash));
             for (index, (&hash, new)) in hashes.iter().zip(new).enumerate() {
                 self.fetch(hashes[(index + AHEAD).min(hashes.len() - 1)]);
-                *new = self.insert_of_batch(isa, hash, repeat);
+                *new = self.insert_of_batch(isa, hash, repeat());
             }
         });
     }
@@ -286,11 +297,11 @@ impl<P: SweptParameters> Membership for Swept<P> {
     }
 
     fn insert_hashes(&mut self, hashes: &[u64], _now: Time, new: &mut [bool]) {
-        self.insert_batch(hashes, Repeat::Refresh, new);
+        self.insert_batch(hashes, || Repeat::Refresh, new);
     }
 
     fn insert_new_hashes(&mut self, hashes: &[u64], _now: Time, new: &mut [bool]) {
-        self.insert_batch(hashes, Repeat::Keep, new);
+        self.insert_batch(hashes, || Repeat::Keep, new);
     }
 
     fn contains_hashes(&self, hashes: &[u64], _now: Time, seen: &mut [bool]) {
