@@ -373,3 +373,40 @@ fn turns_that_are_too_many_are_settled() {
         assert!(!filter.contains_hash(remix(key, 1), millis(now + 8_001)), "{key}");
     }
 }
+
+/// Keys that are not hashed at all: what found no room is reported for as long as it would have been known, by the clock
+/// that was set back.
+#[test]
+fn what_was_lost_is_reported_as_long_as_it_would_have_been_known() {
+    for back in [500, 3_000, 60_000] {
+        let mut filter = TimedWindow::new(tiny(7_000, 7));
+        let start = 1_000_000;
+        for key in 0..40_000_u64 {
+            filter.insert_hash(key << 20, millis(start + key / 10));
+        }
+        let lost = filter.lost();
+        filter.insert_hash(remix(1, 1), millis(start + 7_000));
+        assert!(lost > 0 && filter.lost() == lost);
+        let now = start + 7_000 - back;
+        filter.turn_back(millis(now));
+        filter.validate().unwrap();
+        let known = |filter: &TimedWindow, later| {
+            (0..40_000_u64)
+                .step_by(7)
+                .filter(|key| {
+                    let seen = (start + key / 10).min(now);
+                    now + later - seen <= 7_000
+                        && !filter.contains_hash(key << 20, millis(now + later))
+                })
+                .count()
+        };
+        for later in [0, 3_000, 7_000] {
+            assert_eq!(known(&filter, later), 0, "set back by {back}, {later} later");
+        }
+        filter.expire(millis(now), 10_000);
+        for later in [0, 3_000, 7_000] {
+            assert_eq!(known(&filter, later), 0, "set back by {back}, {later} after a sweep");
+        }
+        assert!(!filter.contains_hash(5 << 20, millis(now + 8_001)));
+    }
+}

@@ -143,7 +143,11 @@ mod tests {
             let turn = (step > 600 && draw(4).is_multiple_of(20)).then_some(to);
             now = turn.unwrap_or(now);
             // All over, or all in one segment.
-            filter(if seed % 2 == 0 { remix(step % 300, 7) } else { step << 30 }, now, turn);
+            filter(
+                if seed.is_multiple_of(2) { remix(step % 300, 7) } else { step << 30 },
+                now,
+                turn,
+            );
         }
     }
 

@@ -7,7 +7,7 @@ use super::level::{PARTS, Population};
 use super::parameters::TimedWindowParameters;
 use super::segment::{Segment, Shape};
 use super::slots::{Outcome, Repeat};
-use super::turns::{FAR, Turns};
+use super::turns::Turns;
 use super::weights::Weights;
 use crate::bits::{Extendible, Isa, Level, Scalar, prefix, vectorized};
 #[cfg(not(feature = "std"))]
@@ -144,17 +144,8 @@ impl TimedWindow {
         if now < self.next_change {
             self.regions[region].generation
         } else {
-            self.later_generation(region, now)
+            self.turns.later_generation(self.ticks.generation(region, now))
         }
-    }
-
-    /// The same at a moment at which another generation has begun.
-    #[inline(never)]
-    fn later_generation(&self, region: usize, now: u64) -> u64 {
-        let current = self.regions[region].generation;
-        // Further ahead everything has left, and generations would begin anew.
-        let passed = self.ticks.generation(region, now) - self.turns.tick(current);
-        current.wrapping_add(passed.min(FAR))
     }
 
     /// The age in generations of a hash that is in the window, and whether it is known: `None` inside if

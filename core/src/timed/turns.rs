@@ -42,7 +42,7 @@ pub(super) struct Turn {
 }
 
 /// The turns that some segments have missed.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Turns {
     /// For every region, the oldest first; none if no segment is behind.
     noted: Box<[[Turn; REGIONS]]>,
@@ -50,6 +50,14 @@ pub(super) struct Turns {
     behind: usize,
     /// What generations are ahead of ticks.
     ahead: u64,
+    /// The last tick whose generation is told apart from those before the turns: [`FAR`] from the last one.
+    last_tick: u64,
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        Self { noted: Box::default(), behind: 0, ahead: 0, last_tick: u64::MAX }
+    }
 }
 
 impl Turns {
@@ -72,6 +80,13 @@ impl Turns {
     #[inline(always)]
     pub(super) fn generation(&self, tick: u64) -> u64 {
         tick.wrapping_add(self.ahead)
+    }
+
+    /// The generation of a tick to which the clock has not come. So far ahead that it would be taken for another, everything
+    /// has left long before.
+    #[inline(always)]
+    pub(super) fn later_generation(&self, tick: u64) -> u64 {
+        self.generation(tick.min(self.last_tick))
     }
 
     /// Whether all segments have to take part before the clock goes to this generation of a region.
@@ -122,6 +137,7 @@ impl Turns {
         noted.push(turn);
         self.noted = noted.into();
         self.behind = all;
+        self.last_tick = ticks[0].saturating_add(FAR);
     }
 
     /// Generations from this one back to a tick, or as many as an entry lives if those are fewer: more make no
@@ -141,6 +157,7 @@ impl Turns {
         self.behind -= 1;
         if self.behind == 0 {
             self.noted = Box::default();
+            self.last_tick = u64::MAX;
         }
     }
 
@@ -218,7 +235,8 @@ impl Turns {
             }
             noted.push(turn);
         }
-        Ok(Self { noted: noted.into(), ..Self::default() })
+        let last_tick = now[0].saturating_add(FAR);
+        Ok(Self { noted: noted.into(), last_tick, ..Self::default() })
     }
 
     /// Takes notice of a segment of a region that is so many generations late; `false` if none can be.
