@@ -174,7 +174,9 @@ fn until(deadline: Instant, process: &mut Child) -> Result<Option<bool>> {
             return Ok(Some(status.success()));
         }
         if Instant::now() >= deadline {
-            succeed(Command::new("kill").args(["-INT", &process.id().to_string()]))?;
+            // The shell's own: a bare machine has no program of that name.
+            let id = process.id().to_string();
+            succeed(Command::new("sh").args(["-c", "kill -INT \"$0\"", &id]))?;
             process.wait()?;
             return Ok(None);
         }
