@@ -19,10 +19,12 @@ const UNCALLED: &[(&str, &[&str])] = &[
     // Keys come once at a time, and nobody asks how often.
     ("lately::filter::Counting", &["add_hash", "admit_hash", "take_back_hash", "displaced_by"]),
     ("lately::filter::Counting", &["estimate_hash", "check_mergeable", "merge", "multiply"]),
+    ("lately::filter::Counting", &["groups_hash", "group_clock"]),
     ("lately::filter::Removing", &["remove_hash"]),
     ("lately::filter::Deadlines", &["insert_until_hash"]),
-    // Keys come one by one.
+    // Keys come one by one, each to be remembered anew.
     ("lately::filter::Membership", &["insert_hashes", "insert_new_hashes", "contains_hashes"]),
+    ("lately::filter::Membership", &["insert_new_hash"]),
 ];
 
 fn main() -> Result<()> {
