@@ -1,6 +1,8 @@
 //! Damaged and forged snapshots: an error, never a panic, never memory that the input does not
 //! justify.
 
+use std::sync::LazyLock;
+
 use crate::heap::counted;
 use crate::samples::{HASHING, KEYS, filled, key_hash, moment, samples, single_bits, variants};
 use lately::catalog::Row;
@@ -39,18 +41,22 @@ fn snapshots() -> Vec<(&'static str, Vec<u8>)> {
     samples.chain(variants()).map(named).collect()
 }
 
+/// Hashes of the keys of samples, and of some more.
+static HASHES: LazyLock<Vec<u64>> = LazyLock::new(|| (0..2 * KEYS + AHEAD).map(key_hash).collect());
+const AHEAD: u64 = 7;
+
 /// Uses a filter that a forged snapshot gave: answers may be anything, but they must come.
 fn exercise(mut filter: Box<dyn Filter>) {
-    for i in 0..2 * KEYS {
-        filter.contains_hash(key_hash(i), moment(i));
-        filter.insert_hash(key_hash(i), moment(i));
-        filter.insert_new_hash(key_hash(i + 7), moment(i));
+    for ((i, &hash), &ahead) in (0..2 * KEYS).zip(&*HASHES).zip(&HASHES[AHEAD as usize..]) {
+        filter.contains_hash(hash, moment(i));
+        filter.insert_hash(hash, moment(i));
+        filter.insert_new_hash(ahead, moment(i));
     }
     if let Some(counter) = filter.as_counting() {
-        for i in 0..8 {
-            counter.add_hash(key_hash(i), 1 << (8 * i), moment(i));
-            counter.count_hash(key_hash(i), moment(i));
-            let _ = counter.take_back_hash(key_hash(i), 2, moment(i));
+        for (i, &hash) in (0..8).zip(&*HASHES) {
+            counter.add_hash(hash, 1 << (8 * i), moment(i));
+            counter.count_hash(hash, moment(i));
+            let _ = counter.take_back_hash(hash, 2, moment(i));
         }
     }
     filter.false_positive_rate();

@@ -28,16 +28,24 @@ pub fn zipf(alphabet: u64, skew: f64, seed: u64) -> impl Iterator<Item = u64> + 
     assert!(skew >= 0.0 && skew.is_finite(), "not a skew: {skew}");
     let cumulative = cumulative_weights(alphabet, skew);
     let total = cumulative[cumulative.len() - 1];
+    let ranks_below = move |cumulative: &[f64], point| cumulative.partition_point(|&w| w <= point);
+    // Ranks at equal distances: a search begins and ends at those around it, which need no memory from afar.
+    let place = |mark| ranks_below(&cumulative, total * mark as f64 / MARKS as f64);
+    let marks: Vec<usize> = (0..=MARKS).map(place).collect();
     let mut random = SplitMix64::new(derive(seed, "zipf"));
     std::iter::repeat_with(move || {
-        let point = random.unit() * total;
-        let rank = cumulative.partition_point(|&weight| weight <= point);
+        let unit = random.unit();
+        let mark = (unit * MARKS as f64) as usize;
+        // One more on either side, for what rounding does.
+        let (from, to) = (marks[mark.saturating_sub(1)], marks[(mark + 2).min(MARKS)]);
+        let rank = from + ranks_below(&cumulative[from..to], unit * total);
         // Rounding may lift the point to the total, past the last letter.
         letter(seed, (rank as u64).min(alphabet - 1))
     })
 }
 
 const LARGEST_ALPHABET: u64 = 10_000_000;
+const MARKS: usize = 1 << 14;
 
 fn cumulative_weights(alphabet: u64, skew: f64) -> Vec<f64> {
     let weights = (1..=alphabet).map(|rank| (rank as f64).powf(-skew));
