@@ -79,11 +79,7 @@ impl Packed {
     #[inline]
     pub fn get(&self, index: usize) -> u64 {
         assert!(index < self.len);
-        let (word, shift) = self.position(index);
-        let low = self.words[word] >> shift;
-        // Shifting by 64 - shift in two steps, because shift may be 0.
-        let high = (self.words[word + 1] << 1) << (63 - shift);
-        (low | high) & self.mask()
+        self.bits_from(index) & self.mask()
     }
 
     /// Replaces the integer at `index`; bits of `value` above the width are ignored.
@@ -169,8 +165,25 @@ impl Packed {
     }
 
     /// Whether some integer equals `value`.
+    ///
+    /// As many at a time as a word holds: where one is equal the difference is zero, and to take one
+    /// from it borrows from above.
     pub fn contains(&self, value: u64) -> bool {
-        (0..self.len).any(|index| self.get(index) == value)
+        if value > self.mask() {
+            return false;
+        }
+        let together = (u64::BITS / self.width) as usize;
+        let used = u64::MAX >> (u64::BITS - together as u32 * self.width);
+        let lowest = (0..together).fold(0, |bits, field| bits | 1 << (field as u32 * self.width));
+        let highest = lowest << (self.width - 1);
+        let wanted = lowest * value;
+        let in_words = self.len - self.len % together;
+        let has_equal = |index| {
+            let different = (self.bits_from(index) ^ wanted) & used;
+            different.wrapping_sub(lowest) & !different & highest != 0
+        };
+        (0..in_words).step_by(together).any(has_equal)
+            || (in_words..self.len).any(|index| self.get(index) == value)
     }
 
     /// The bits as words; integers are packed from the lowest bit of the first word on.
@@ -189,6 +202,15 @@ impl Packed {
             mask &= u64::MAX >> (63 - (end - 1) % 64);
         }
         self.words[word] = self.words[word] & !mask | value & mask;
+    }
+
+    /// The word that begins with the integer at `index`.
+    #[inline]
+    fn bits_from(&self, index: usize) -> u64 {
+        let (word, shift) = self.position(index);
+        let low = self.words[word] >> shift;
+        // Shifting by 64 - shift in two steps, because shift may be 0.
+        low | (self.words[word + 1] << 1) << (63 - shift)
     }
 
     #[inline]
@@ -229,6 +251,10 @@ mod tests {
                 }
                 let found: Vec<u64> = (0..len).map(|i| packed.get(i)).collect();
                 assert_eq!(found, plain, "width {width}, len {len}");
+                for value in (0..2 * len as u64).map(|step| remix(step, 2) & mask).chain([!0]) {
+                    let truth = plain.contains(&value);
+                    assert_eq!(packed.contains(value), truth, "width {width}, len {len}");
+                }
                 let words = packed.as_words().to_vec();
                 assert_eq!(Packed::from_words(width, len, words), Some(packed));
             }

@@ -217,7 +217,7 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         if repeat == Repeat::Keep || age(tag) >= age(before) {
             return Outcome::Seen;
         }
-        self.set_beside(isa, shape, info, place, found, tag.into());
+        self.set_beside(isa, shape, info, place, found.spot, tag.into());
         Outcome::Refreshed { before }
     }
 
@@ -228,10 +228,10 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         shape: &Shape,
         info: Info,
         place: Place,
-        found: Found,
+        spot: Spot,
         beside: u64,
     ) {
-        match found.spot {
+        match spot {
             Spot::Slot(slot) => {
                 let layout = info.layout(shape);
                 self.bin_mut(&layout, place.bin).set_tag(isa, slot, beside);

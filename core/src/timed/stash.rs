@@ -83,11 +83,13 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
     ) -> impl Iterator<Item = usize> {
         let (stash, bits) = (self.stash(shape, info), exile_bits(shape, info));
         let mut at = self.exiles() * bits;
-        let is_of = move |_: &usize| {
-            at -= bits;
-            read_bits(stash, at, NUMBER_BITS) == u64::from(number)
-        };
-        (0..self.exiles()).rev().filter(is_of)
+        (0..self.exiles()).rev().filter(
+            #[inline(always)]
+            move |_| {
+                at -= bits;
+                read_bits(stash, at, NUMBER_BITS) == u64::from(number)
+            },
+        )
     }
 
     /// All exiles in order of their buckets, and the so-manieth that each was to come.
@@ -109,6 +111,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         order.iter().map(each).collect()
     }
 
+    #[inline(always)]
     fn stash(&self, shape: &Shape, info: Info) -> &[u64] {
         &self.words[info.stash_at(shape)..]
     }

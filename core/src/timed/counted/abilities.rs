@@ -142,7 +142,7 @@ impl WindowCounts {
         let tick = self.inner.turns.tick(self.inner.generation(region, moment));
         let leaves = |age| Ticks::first_eighth(region, tick + u64::from(ages - age) + 1);
         let known = self.inner.generations(isa, hash, moment, |age, number| {
-            each(Group { leaves: leaves(age), count: number.count });
+            each(Group { leaves: leaves(age), count: number.count() });
         });
         if !known {
             // Nobody knows how many, until the youngest would have left.

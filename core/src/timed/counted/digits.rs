@@ -25,12 +25,25 @@ pub(super) const MOST_COUNT: u64 = (1 << (MOST_DIGITS + 1)) - 2;
 
 /// The stored digits of a count that is not zero, the lowest first.
 pub(super) fn digits(count: u64) -> impl Iterator<Item = u32> {
-    let mut left = count;
-    core::iter::from_fn(move || {
-        let below = left.checked_sub(1)?;
-        left = below >> DIGIT_BITS;
-        Some((below & 1) as u32)
-    })
+    (0..slots_of(count)).map(move |slot| digit(count, slot))
+}
+
+/// One of them.
+#[inline(always)]
+pub(super) fn digit(count: u64, slot: usize) -> u32 {
+    (stored_digits(count) >> slot & 1) as u32
+}
+
+/// All of them as one binary number: what the count is above the least of its length.
+#[inline(always)]
+pub(super) fn stored_digits(count: u64) -> u64 {
+    count - least(slots_of(count))
+}
+
+/// The least count of so many slots.
+#[inline(always)]
+pub(super) fn least(slots: usize) -> u64 {
+    (1 << slots) - 1
 }
 
 /// How many slots a count takes.

@@ -121,7 +121,7 @@ impl WindowCounts {
     pub(super) fn count<I: Isa>(&self, isa: I, hash: u64, now: Time) -> u64 {
         let mut sum = 0_u64;
         let known = self.inner.generations(isa, hash, self.moment(now), |_, number| {
-            sum = sum.saturating_add(number.count);
+            sum = sum.saturating_add(number.count());
         });
         if known { sum.min(MOST_COUNT) } else { MOST_COUNT }
     }
@@ -135,9 +135,9 @@ impl WindowCounts {
         let mut tally = Tally::default();
         let known = self.inner.generations(isa, hash, moment, |age, number| {
             let inside = self.inner.inside(region, generation, age, moment);
-            tally.all = tally.all.saturating_add(number.count);
-            tally.surely += if inside < 1.0 { 0 } else { number.count };
-            tally.estimate += inside * number.count as f64;
+            tally.all = tally.all.saturating_add(number.count());
+            tally.surely += if inside < 1.0 { 0 } else { number.count() };
+            tally.estimate += inside * number.count() as f64;
         });
         match known {
             true => Tally { all: tally.all.min(MOST_COUNT), ..tally },
@@ -151,7 +151,7 @@ impl WindowCounts {
         let region = region_of(hash);
         let generation = self.inner.generation(region, moment);
         let mut ages: Vec<(u32, u64)> = Vec::new();
-        self.inner.generations(isa, hash, moment, |age, number| ages.push((age, number.count)));
+        self.inner.generations(isa, hash, moment, |age, number| ages.push((age, number.count())));
         ages.sort_unstable_by_key(|&(age, _)| core::cmp::Reverse(age));
         let mut left = 0_u64;
         let leaves = ages.into_iter().find(|&(_, count)| {
@@ -319,8 +319,8 @@ impl TimedWindow {
             }
         });
         let Some((missing, _, number)) = best else { return 0 };
-        let taken = number.count.min(most);
-        let freed = segment.lower(isa, &shape, hash, depth, number, number.count - taken);
+        let taken = number.count().min(most);
+        let freed = segment.lower(isa, &shape, hash, depth, number, number.count() - taken);
         let known = info.remainder_bits - missing + depth;
         (0..freed).for_each(|_| self.weights.take(region, number.tag, known));
         if freed > 0 {

@@ -8,9 +8,9 @@ use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut};
 
 use super::super::entry::Place;
-use super::super::find::Found;
+use super::super::find::Spot;
 use super::super::segment::{Info, SLOTS, Segment, Shape};
-use super::digits::{MOST_COUNT, digits, slots_of, worth};
+use super::digits::{DIGIT_BITS, MOST_COUNT, digit, least, slots_of, stored_digits};
 use crate::bits::Isa;
 
 /// A number found in a segment.
@@ -20,13 +20,29 @@ pub(super) struct Number {
     pub(super) tag: u32,
     /// How many slots it has.
     pub(super) slots: usize,
-    pub(super) count: u64,
+    /// Its digits as they are stored, the lowest in the lowest bit.
+    stored: u64,
+}
+
+impl Number {
+    /// So many more digits, lower ones; the first of them in the lowest bit.
+    #[inline(always)]
+    fn push(&mut self, digits: u64, slots: u32) {
+        let lowest_last = digits.reverse_bits().unbounded_shr(u64::BITS - slots * DIGIT_BITS);
+        self.stored = self.stored.unbounded_shl(slots * DIGIT_BITS) | lowest_last;
+        self.slots += slots as usize;
+    }
+
+    #[inline(always)]
+    pub(super) fn count(&self) -> u64 {
+        self.stored + least(self.slots)
+    }
 }
 
 /// Numbers that a key mostly has at most: one for every generation.
 const FEW: usize = 8;
 
-/// The numbers of a key, in the order in which they came.
+/// The numbers of a key.
 #[derive(Debug, Default)]
 struct Numbers {
     few: [Number; FEW],
@@ -35,29 +51,52 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// One more digit, the next higher one of its number.
+    /// The number of this field and tag.
     #[inline(always)]
-    fn add(&mut self, field: u64, tag: u32, digit: u32) {
-        let few = &mut self.few[..self.count];
-        let known = few.iter_mut().chain(&mut self.more).rev();
-        let mut known = known.filter(|number| (number.field, number.tag) == (field, tag));
-        if let Some(number) = known.next() {
-            number.count += worth(digit, number.slots);
-            number.slots += 1;
-            return;
+    fn of(&mut self, field: u64, tag: u32) -> &mut Number {
+        let is_of = |number: &Number| (number.field, number.tag) == (field, tag);
+        let few = &self.few[..self.count];
+        if let Some(at) = few.iter().rposition(is_of) {
+            return &mut self.few[at];
         }
-        let number = Number { field, tag, slots: 1, count: worth(digit, 0) };
+        let number = Number { field, tag, ..Number::default() };
         if self.count < FEW {
             self.few[self.count] = number;
             self.count += 1;
-        } else {
+            return &mut self.few[self.count - 1];
+        }
+        let at = self.more.iter().rposition(is_of).unwrap_or_else(|| {
             self.more.push(number);
+            self.more.len() - 1
+        });
+        &mut self.more[at]
+    }
+}
+
+/// A number, and where its digits are: the higher ones in the bin, the others in the stash.
+#[derive(Debug)]
+struct Digits {
+    number: Number,
+    /// The slots, the highest digit in the first.
+    slots: u64,
+    /// The exiles, in the same order.
+    exiles: Vec<usize>,
+}
+
+impl Digits {
+    /// Where a digit is; the lowest one is the first.
+    #[inline(always)]
+    fn spot<I: Isa>(&self, isa: I, digit: usize) -> Spot {
+        let (above, in_bin) = (self.number.slots - 1 - digit, self.slots.count_ones() as usize);
+        match above < in_bin {
+            true => Spot::Slot(isa.deposit(1 << above, self.slots)),
+            false => Spot::Exile(self.exiles[above - in_bin]),
         }
     }
 }
 
 impl<W: Deref<Target = [u64]>> Segment<W> {
-    /// Tells of every number that matches a hash, in the order in which they came.
+    /// Tells of every number that matches a hash.
     #[inline(always)]
     pub(super) fn numbers<I: Isa>(
         &self,
@@ -73,37 +112,54 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         }
         let place = self.place(shape, info, hash, depth);
         let mut numbers = Numbers::default();
-        self.digits_backwards(isa, shape, info, place, |found| {
-            numbers.add(found.field, shape.tag(found.beside), shape.payload_beside(found.beside));
-        });
+        match info.mixed {
+            true => self.matching(isa, shape, info, place, |found| {
+                let digit = shape.payload_beside(found.beside);
+                numbers.of(found.field, shape.tag(found.beside)).push(digit.into(), 1);
+            }),
+            false => self.numbers_of_field(isa, shape, info, place, &mut numbers),
+        }
         numbers.few[..numbers.count].iter().chain(&numbers.more).for_each(|&number| each(number));
     }
 
-    /// Tells of every entry that matches a place, whoever came first first.
+    /// The same where all that matches has one field: all digits of a number that are in the bin at once. A key
+    /// that comes again and again has a hundred.
     #[inline(always)]
-    fn digits_backwards<I: Isa>(
+    fn numbers_of_field<I: Isa>(
         &self,
         isa: I,
         shape: &Shape,
         info: Info,
         place: Place,
-        mut tell: impl FnMut(Found),
+        numbers: &mut Numbers,
     ) {
-        let mut few = [const { None }; FEW];
-        let (mut count, mut more) = (0, Vec::new());
-        self.matching(isa, shape, info, place, |found| {
-            if count < FEW {
-                few[count] = Some(found);
-                count += 1;
-            } else {
-                more.push(found);
+        let layout = info.layout(shape);
+        let bin = self.bin(&layout, place.bin);
+        let view = bin.view(place.bucket);
+        let field = info.field(place.remainder);
+        let mut slots = bin.find(isa, view.run(isa), field);
+        while slots != 0 {
+            let tag = shape.tag(bin.tag(isa, slots & slots.wrapping_neg()));
+            let of_tag = slots & bin.tagged_in(isa, tag.into(), shape.tag_bits);
+            let twos = bin.tagged_in(isa, shape.beside(1, tag), shape.beside_bits());
+            numbers.of(field, tag).push(isa.extract(twos, of_tag), of_tag.count_ones());
+            slots ^= of_tag;
+        }
+        if view.overflows() {
+            for index in self.exiles_of(shape, info, place.number) {
+                let exile = self.exile(shape, info, index);
+                if exile.field(info) == field {
+                    let beside = exile.beside(info);
+                    let digit = shape.payload_beside(beside);
+                    numbers.of(field, shape.tag(beside)).push(digit.into(), 1);
+                }
             }
-        });
-        more.into_iter().rev().for_each(&mut tell);
-        few.into_iter().rev().flatten().for_each(tell);
+        }
     }
 
-    /// The entries that are the digits of a number of exactly this field and tag, the lowest first.
+    /// The digits of the number of exactly this field and tag. Other entries of its bucket, be they ever so many,
+    /// are told apart all at once as far as they are in the bin.
+    #[inline(always)]
     fn digits_of<I: Isa>(
         &self,
         isa: I,
@@ -111,14 +167,28 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         info: Info,
         place: Place,
         (field, tag): (u64, u32),
-    ) -> Vec<Found> {
-        let mut digits = Vec::new();
-        self.matching(isa, shape, info, place, |found| {
-            if (found.field, shape.tag(found.beside)) == (field, tag) {
-                digits.push(found);
+    ) -> Digits {
+        let layout = info.layout(shape);
+        let bin = self.bin(&layout, place.bin);
+        let view = bin.view(place.bucket);
+        let mut slots = bin.find(isa, view.run(isa), field);
+        let mut number = Number { field, tag, ..Number::default() };
+        if slots != 0 {
+            slots &= bin.tagged_in(isa, tag.into(), shape.tag_bits);
+            let twos = bin.tagged_in(isa, shape.beside(1, tag), shape.beside_bits());
+            number.push(isa.extract(twos, slots), slots.count_ones());
+        }
+        let mut digits = Digits { number, slots, exiles: Vec::new() };
+        if view.overflows() {
+            for index in self.exiles_of(shape, info, place.number) {
+                let exile = self.exile(shape, info, index);
+                let beside = exile.beside(info);
+                if (exile.field(info), shape.tag(beside)) == (field, tag) {
+                    digits.exiles.push(index);
+                    digits.number.push(shape.payload_beside(beside).into(), 1);
+                }
             }
-        });
-        digits.reverse();
+        }
         digits
     }
 }
@@ -168,36 +238,43 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
                 }
                 let place = self.place(shape, info, hash, depth);
                 let field = info.field(place.remainder);
-                let mut before = Number::default();
-                self.digits_backwards(isa, shape, info, place, |found| {
-                    if (found.field, shape.tag(found.beside)) == (field, tag) {
-                        before.count += worth(shape.payload_beside(found.beside), before.slots);
-                        before.slots += 1;
-                    }
-                });
-                let count = before.count.saturating_add(times).min(MOST_COUNT);
-                let more = slots_of(count) - before.slots;
+                let before = self.digits_of(isa, shape, info, place, (field, tag));
+                let count = before.number.count().saturating_add(times).min(MOST_COUNT);
+                let slots = slots_of(count);
+                let more = slots - before.number.slots;
                 if more > self.surely_free(shape, info, place) {
                     return None;
                 }
-                let mut written = digits(count);
-                if before.slots > 0 {
-                    // Those that are there are as they were from the first that is not carried into.
-                    for found in self.digits_of(isa, shape, info, place, (field, tag)) {
-                        let beside = shape.beside(written.next().unwrap_or(0), tag);
-                        if beside != found.beside {
-                            self.set_beside(isa, shape, info, place, found, beside);
-                        }
-                    }
-                }
-                for digit in written {
-                    let beside = shape.beside(digit, tag);
+                self.write_digits(isa, shape, info, place, &before, count);
+                for slot in before.number.slots..slots {
+                    let beside = shape.beside(digit(count, slot), tag);
                     let fits = self.put_first(isa, shape, info, place, field, beside);
                     assert!(fits, "there is room");
                 }
                 Some(more)
             },
         )
+    }
+
+    /// Makes those digits that are there the lowest ones of a count. Few change, since few are carried into.
+    #[inline(always)]
+    fn write_digits<I: Isa>(
+        &mut self,
+        isa: I,
+        shape: &Shape,
+        info: Info,
+        place: Place,
+        before: &Digits,
+        count: u64,
+    ) {
+        let Number { tag, slots, stored, .. } = before.number;
+        let mut changed = (stored ^ stored_digits(count)) & least(slots);
+        while changed != 0 {
+            let slot = changed.trailing_zeros() as usize;
+            changed &= changed - 1;
+            let beside = shape.beside(digit(count, slot), tag);
+            self.set_beside(isa, shape, info, place, before.spot(isa, slot), beside);
+        }
     }
 
     /// Entries for which there is room at a place, wherever in its bucket they go.
@@ -225,16 +302,15 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         let info = self.info();
         let place = self.place(shape, info, hash, depth);
         let key = (number.field, number.tag);
-        let found = self.digits_of(isa, shape, info, place, key);
-        for (&found, digit) in found.iter().zip(digits(count)) {
-            self.set_beside(isa, shape, info, place, found, shape.beside(digit, number.tag));
-        }
         let left = slots_of(count);
-        for slot in (left..number.slots).rev() {
+        for _ in left..number.slots {
             // Others move when one goes.
-            let found = self.digits_of(isa, shape, info, place, key);
-            self.take_out(isa, shape, place, found[slot].spot);
+            let digits = self.digits_of(isa, shape, info, place, key);
+            let highest = digits.spot(isa, digits.number.slots - 1);
+            self.take_out(isa, shape, place, highest);
         }
+        let digits = self.digits_of(isa, shape, info, place, key);
+        self.write_digits(isa, shape, info, place, &digits, count);
         number.slots - left
     }
 }
