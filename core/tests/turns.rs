@@ -13,26 +13,9 @@ use lately::timed::{
 use lately::{Hashing, Seed, Slack, Span, Time};
 use testkit::random::SplitMix64;
 
+use crate::timed::{millis, tiny};
+
 const HASHING: Hashing = Hashing::Fast(Seed(1));
-
-/// Segments of a few entries, so that a few hundred keys make many.
-fn tiny(span: u64, generations: u32) -> TimedWindowParameters {
-    let span = Span::from_millis(span);
-    TimedWindowParameters {
-        span,
-        generations,
-        groups: 8,
-        remainder_bits: 30,
-        entries: 24,
-        expected: 0,
-        most_bytes: 0,
-        payload_bits: 0,
-    }
-}
-
-fn millis(millis: u64) -> Time {
-    Time::from_millis(millis)
-}
 
 /// Opens what a filter saves, as what it is.
 fn reopened<F: Filter>(filter: &F) -> F {
@@ -157,7 +140,7 @@ fn keys_are_known_as_a_map_knows_them_however_often_the_clock_is_set_back() {
     for seed in 0..60 {
         let kind = KINDS[seed as usize % KINDS.len()];
         let (span, generations, _) = kind;
-        let mut filter = TimedWindow::new(tiny(span, generations));
+        let mut filter = TimedWindow::new(tiny(span, generations, 30));
         let mut opened = reopened(&filter);
         let mut diary = Diary::new(filter.blueprint(), span);
         let mut clock = clock(kind, seed);
@@ -253,7 +236,7 @@ fn counts_are_those_of_a_map_however_often_the_clock_is_set_back() {
     for seed in 0..40 {
         let kind = KINDS[seed as usize % KINDS.len()];
         let (span, generations, _) = kind;
-        let segments = TimedWindowParameters { payload_bits: 1, ..tiny(span, generations) };
+        let segments = TimedWindowParameters { payload_bits: 1, ..tiny(span, generations, 30) };
         let mut counter =
             WindowCounts::new(WindowCountsParameters { unit: Unit::Millis, segments });
         let mut opened = reopened(&counter);
@@ -351,7 +334,7 @@ fn a_turn_is_short_and_so_is_all_that_follows() {
 /// Where turns are noted that nobody takes part in, the next ones are right all the same, and memory is bounded.
 #[test]
 fn turns_that_are_too_many_are_settled() {
-    let mut filter = TimedWindow::new(tiny(7_000, 7));
+    let mut filter = TimedWindow::new(tiny(7_000, 7, 30));
     for key in 0..3_000_u64 {
         filter.insert_hash(remix(key, 1), millis(1_000_000 + key));
     }
@@ -379,7 +362,7 @@ fn turns_that_are_too_many_are_settled() {
 #[test]
 fn what_was_lost_is_reported_as_long_as_it_would_have_been_known() {
     for back in [500, 3_000, 60_000] {
-        let mut filter = TimedWindow::new(tiny(7_000, 7));
+        let mut filter = TimedWindow::new(tiny(7_000, 7, 30));
         let start = 1_000_000;
         for key in 0..40_000_u64 {
             filter.insert_hash(key << 20, millis(start + key / 10));
