@@ -76,7 +76,8 @@ pub fn run(arguments: &[&str]) -> Result<()> {
     command.args(["--shuffle", "--profile", "mutants", "--timeout-multiplier", "3"]);
     command.args(["--minimum-test-timeout", "60"]).arg("--output").arg(&out);
     command.arg("--").args(TESTS).args(TOO_LONG).env("TMPDIR", copies);
-    let ended = until(Instant::now() + Duration::from_secs(60 * minutes), &mut command.spawn()?)?;
+    let deadline = Instant::now() + Duration::from_secs(60 * minutes);
+    let ended = until(deadline, Duration::from_secs(20), &mut command.spawn()?)?;
 
     let outcome = |name: &str| lines(&found.join(format!("{name}.txt")));
     let (caught, hung) = (outcome("caught")?.len(), outcome("timeout")?.len());
@@ -166,22 +167,38 @@ fn mutants(program: &Path, paths: &[String]) -> Command {
     command
 }
 
-/// Waits until a process has ended, or ends it when its time is over: it then puts its own processes to an end.
-/// Whether it succeeded, if it ended by itself.
-fn until(deadline: Instant, process: &mut Child) -> Result<Option<bool>> {
+/// Waits until a process has ended, or ends it when its time is over: it then has some time to put its own
+/// processes to an end. Whether it succeeded, if it ended by itself.
+fn until(deadline: Instant, grace: Duration, process: &mut Child) -> Result<Option<bool>> {
+    if let Some(success) = ended(deadline, process)? {
+        return Ok(Some(success));
+    }
+    signal("INT", process)?;
+    // Whoever was started where that is ignored, as behind a shell's `&`, does not hear it.
+    if ended(Instant::now() + grace, process)?.is_none() {
+        signal("TERM", process)?;
+        process.wait()?;
+    }
+    Ok(None)
+}
+
+/// Whether a process succeeded that has ended until then.
+fn ended(deadline: Instant, process: &mut Child) -> Result<Option<bool>> {
     loop {
         if let Some(status) = process.try_wait()? {
             return Ok(Some(status.success()));
         }
         if Instant::now() >= deadline {
-            // The shell's own: a bare machine has no program of that name.
-            let id = process.id().to_string();
-            succeed(Command::new("sh").args(["-c", "kill -INT \"$0\"", &id]))?;
-            process.wait()?;
             return Ok(None);
         }
         thread::sleep(Duration::from_millis(200));
     }
+}
+
+fn signal(name: &str, process: &Child) -> Result<()> {
+    // The shell's own: a bare machine has no program of that name.
+    let kill = format!("kill -{name} \"$0\"");
+    succeed(Command::new("sh").args(["-c", &kill, &process.id().to_string()]))
 }
 
 fn lines(file: &Path) -> Result<Vec<String>> {
@@ -260,7 +277,8 @@ mod tests {
         let soon = || Instant::now() + Duration::from_millis(50);
         let late = || Instant::now() + Duration::from_secs(60);
         let sleep = |seconds: &str| Command::new("sleep").arg(seconds).spawn().unwrap();
-        assert_eq!(until(soon(), &mut sleep("60")).unwrap(), None);
-        assert_eq!(until(late(), &mut sleep("0")).unwrap(), Some(true));
+        let grace = Duration::from_secs(1);
+        assert_eq!(until(soon(), grace, &mut sleep("60")).unwrap(), None);
+        assert_eq!(until(late(), grace, &mut sleep("0")).unwrap(), Some(true));
     }
 }
