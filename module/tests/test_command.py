@@ -116,7 +116,9 @@ def test_a_killed_worker(server, tmp_path, deliver):
     with subprocess.Popen(command, stdout=subprocess.PIPE, bufsize=0) as process:
         printed = b""
         while len(printed) < 600_000:
-            printed += process.stdout.read(10_000)
+            piece = process.stdout.read(10_000)
+            assert piece, "it ended by itself"
+            printed += piece
         wait_for(lambda: unread(process.stdout) > 50_000)
         process.kill()
         while piece := process.stdout.read(100_000):
