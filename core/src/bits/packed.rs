@@ -7,6 +7,7 @@
 use alloc::vec::Vec;
 
 use super::prefetch::prefetch;
+use super::strings::read_bits;
 
 /// Integers of `width` bits each, 1 to 64.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -207,10 +208,7 @@ impl Packed {
     /// The word that begins with the integer at `index`.
     #[inline]
     fn bits_from(&self, index: usize) -> u64 {
-        let (word, shift) = self.position(index);
-        let low = self.words[word] >> shift;
-        // Shifting by 64 - shift in two steps, because shift may be 0.
-        low | (self.words[word + 1] << 1) << (63 - shift)
+        read_bits(&self.words, index * self.width as usize, u64::BITS)
     }
 
     #[inline]
