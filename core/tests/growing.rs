@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use lately::dictionary::work::CacheLines;
+use lately::dictionary::hand::CacheLines;
 use lately::growing::{Growing, GrowingParameters};
 use lately::raw::{Filter, Membership, Removing, codec, remix};
 use lately::{Error, Hashing, Seed, Time};
@@ -30,7 +30,6 @@ fn no_insertion_touches_more_lines_in_a_larger_filter() {
     let mut most = [0; 2];
     let mut lines = CacheLines::default();
     for key in 0..400_000 {
-        lines.clear();
         filter.insert_counted(remix(key, 1), &mut lines);
         let half = usize::from(key >= 100_000);
         most[half] = most[half].max(lines.count());

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use lately::dictionary::Repeat;
-use lately::dictionary::work::CacheLines;
+use lately::dictionary::hand::CacheLines;
 use lately::raw::{Age, Aging, Filter, Membership, codec, remix};
 use lately::sliding::{Sliding, SlidingCompact, SlidingCompactParameters, SlidingParameters};
 use lately::{Hashing, Seed, Time};
@@ -198,10 +198,8 @@ fn work_is_constant() {
         let mut work = CacheLines::default();
         let mut most = (0, 0);
         for key in 0..3_000_000 {
-            work.clear();
             filter.insert_counted(hash(key), Repeat::Refresh, &mut work);
             most.0 = most.0.max(work.count());
-            work.clear();
             filter.contains_counted(hash(!key), &mut work);
             most.1 = most.1.max(work.count());
         }
@@ -231,10 +229,8 @@ fn compact_work_is_bounded() {
             let mut work = CacheLines::default();
             let mut most = 0;
             for key in 0..1_500_000 {
-                work.clear();
                 filter.insert_counted(hash(key), Repeat::Refresh, &mut work);
                 most = most.max(work.count() as u64);
-                work.clear();
                 filter.contains_counted(hash(!key), &mut work);
                 assert!(work.count() < 12, "{} lines for a lookup", work.count());
             }

@@ -19,6 +19,7 @@
 
 mod backyard;
 pub(crate) mod bins;
+pub mod hand;
 pub(crate) mod head;
 mod layout;
 mod overflow;
@@ -26,7 +27,6 @@ pub(crate) mod several;
 mod state;
 mod store;
 mod table;
-pub mod work;
 
 pub use store::{Dictionary, Fault, Repeat, Seen, Stats, Tags};
 pub use table::{Frame, Sweep, Table};

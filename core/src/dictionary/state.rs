@@ -6,7 +6,6 @@ use super::backyard::Exile;
 use super::bins::NOBODY;
 use super::store::{Dictionary, Fault, slots};
 use super::table::Table;
-use super::work::Uncounted;
 use super::{Place, Shape};
 use crate::bits::Scalar;
 use crate::codec::{Reader, Writer};
@@ -97,7 +96,7 @@ impl Dictionary {
         let head = self.bins.get(number).head();
         let mut known: Vec<Place> = Vec::new();
         for room in self.backyard.rooms(number) {
-            for slot in slots(self.backyard.residents(Scalar, &room, &mut Uncounted)) {
+            for slot in slots(self.backyard.residents(Scalar, &room)) {
                 let Exile { bucket, remainder, tag } = self.backyard.exile(&room, slot);
                 let place = Place { bin: number, bucket, remainder };
                 let reachable = bucket >= head.threshold && bucket < self.shape.buckets;

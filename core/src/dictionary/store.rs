@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 
 use super::backyard::{Backyard, Exile};
 use super::bins::{Bin, Bins, NOBODY};
+use super::hand::{Hand, Part};
 use super::table::{Frame, Sweep, Table};
-use super::work::{Part, Uncounted, Work};
 use super::{Place, Shape};
 use crate::bits::{Footprint, Isa, Scalar};
 use crate::codec::Writer;
@@ -123,20 +123,14 @@ impl Dictionary {
     /// The answer is what was known before. With [`Repeat::Keep`], anything but [`Seen::No`]
     /// changes nothing.
     #[inline(always)]
-    pub fn insert<I: Isa>(
-        &mut self,
-        isa: I,
-        place: Place,
-        tags: Tags,
-        repeat: Repeat,
-        work: &mut impl Work,
-    ) -> Seen {
-        let Err(slot) = self.insert_at_once(isa, place, tags.now, work) else { return Seen::No };
+    pub fn insert<H: Hand>(&mut self, hand: H, place: Place, tags: Tags, repeat: Repeat) -> Seen {
+        let isa = hand.isa();
+        let Err(slot) = self.try_insert_fresh(hand, place, tags.now) else { return Seen::No };
         isa.vectorize_apart(
             #[inline(always)]
-            || match self.repeat_at_once(isa, place, slot, tags, repeat) {
+            || match self.try_repeat(isa, place, slot, tags, repeat) {
                 Some(before) => Seen::Yes(before),
-                None => self.insert_after_all(isa, place, tags, repeat, work),
+                None => self.find_or_insert(hand, place, tags, repeat),
             },
         )
     }
@@ -164,7 +158,7 @@ impl Dictionary {
             }
             if head.threshold != NOBODY {
                 for room in self.backyard.rooms(number) {
-                    for slot in slots(self.backyard.residents(isa, &room, &mut Uncounted)) {
+                    for slot in slots(self.backyard.residents(isa, &room)) {
                         let Exile { bucket, remainder, tag } = self.backyard.exile(&room, slot);
                         entries.push((Place { bin: number, bucket, remainder }, tag));
                     }
@@ -187,9 +181,9 @@ impl Dictionary {
     }
 
     #[inline(always)]
-    fn touch_bin(&self, bin: usize, work: &mut impl Work) {
+    fn touch_bin(&self, bin: usize, hand: impl Hand) {
         let stride = self.bins.records.stride();
-        work.touch(Part::Bins, bin * stride, stride);
+        hand.touch(Part::Bins, bin * stride, stride);
     }
 }
 
@@ -207,8 +201,9 @@ impl Table for Dictionary {
     }
 
     #[inline(always)]
-    fn find<I: Isa>(&self, isa: I, place: Place, work: &mut impl Work) -> Seen {
-        self.touch_bin(place.bin, work);
+    fn find<H: Hand>(&self, hand: H, place: Place) -> Seen {
+        let isa = hand.isa();
+        self.touch_bin(place.bin, hand);
         let bin = self.bins.get(place.bin);
         let view = bin.view(place.bucket);
         let rooms = view.overflows().then(|| {
@@ -221,11 +216,12 @@ impl Table for Dictionary {
         if slot != 0 {
             return Seen::Yes(bin.tag(isa, slot));
         }
-        rooms.map_or(Seen::No, |rooms| self.find_exile(isa, place, &rooms, work))
+        rooms.map_or(Seen::No, |rooms| self.find_exile(hand, place, &rooms))
     }
 
     #[inline(always)]
-    fn glance<I: Isa>(&self, isa: I, place: Place) -> Result<bool, u64> {
+    fn glance<H: Hand>(&self, hand: H, place: Place) -> Result<bool, u64> {
+        let isa = hand.isa();
         let Some(bin) = self.bins.front(place.bin) else { return Err(0) };
         bin.prefetch_row();
         let view = bin.view(place.bucket);
@@ -248,20 +244,15 @@ impl Table for Dictionary {
     }
 
     #[inline(always)]
-    fn held<I: Isa>(&self, _isa: I, place: Place, slot: u64) -> Option<u64> {
+    fn held<H: Hand>(&self, _hand: H, place: Place, slot: u64) -> Option<u64> {
         // Whatever is stored is alive.
         self.bins.get(place.bin).planes_prove(slot, place.remainder).then_some(0)
     }
 
     #[inline(always)]
-    fn insert_at_once<I: Isa>(
-        &mut self,
-        isa: I,
-        place: Place,
-        tag: u64,
-        work: &mut impl Work,
-    ) -> Result<(), u64> {
-        self.touch_bin(place.bin, work);
+    fn try_insert_fresh<H: Hand>(&mut self, hand: H, place: Place, tag: u64) -> Result<(), u64> {
+        let isa = hand.isa();
+        self.touch_bin(place.bin, hand);
         let mut bin = self.bins.get_mut(place.bin);
         bin.prefetch_row();
         let view = bin.view(place.bucket);
@@ -280,14 +271,15 @@ impl Table for Dictionary {
 
     /// To begin anew would cost as much again: the words taken apart, all 64 slots compared.
     #[inline(always)]
-    fn repeat_at_once<I: Isa>(
+    fn try_repeat<H: Hand>(
         &mut self,
-        isa: I,
+        hand: H,
         place: Place,
         slot: u64,
         tags: Tags,
         repeat: Repeat,
     ) -> Option<u64> {
+        let isa = hand.isa();
         if slot == 0 {
             return None;
         }
@@ -301,21 +293,21 @@ impl Table for Dictionary {
     }
 
     #[inline(always)]
-    fn insert_after_all<I: Isa>(
+    fn find_or_insert<H: Hand>(
         &mut self,
-        isa: I,
+        hand: H,
         place: Place,
         moment: Tags,
         repeat: Repeat,
-        work: &mut impl Work,
     ) -> Seen {
-        self.insert_with_exiles(isa, place, moment, repeat, work)
+        self.insert_with_exiles(hand, place, moment, repeat)
     }
 
     /// Also brings exiles home as far as there is room. Touches one bin, two sheds and the stash.
     #[inline(always)]
-    fn sweep<I: Isa>(&mut self, isa: I, sweep: Sweep, work: &mut impl Work) {
-        self.touch_bin(sweep.home, work);
+    fn sweep<H: Hand>(&mut self, hand: H, sweep: Sweep) {
+        let isa = hand.isa();
+        self.touch_bin(sweep.home, hand);
         self.bins.records.prefetch_to_write(self.level(), sweep.home);
         self.bins.records.prefetch_to_write(self.level(), sweep.home + AHEAD);
         let mut bin = self.bins.get_mut(sweep.home);
@@ -329,7 +321,7 @@ impl Table for Dictionary {
             self.frame.forget(leaving.count_ones());
         }
         if head.threshold != NOBODY {
-            self.bring_home(isa, sweep, head, work);
+            self.bring_home(hand, sweep, head);
         }
         self.age_region(sweep.home);
     }

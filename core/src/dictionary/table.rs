@@ -4,9 +4,9 @@
 use core::fmt::Debug;
 use core::mem::offset_of;
 
-use super::work::Work;
+use super::hand::Hand;
 use super::{Cut, Fault, Place, Repeat, Seen};
-use crate::bits::{Isa, Level, Scalar};
+use crate::bits::{Level, Scalar};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 
@@ -127,54 +127,47 @@ pub trait Table: Clone + Debug + Send + Sync + 'static {
     /// Otherwise the slot that probably holds it, if any: [`Table::held`] says whether it does,
     /// and if it does not, [`Table::find`] whether another does. Both should be kept out of the
     /// way.
-    fn glance<I: Isa>(&self, isa: I, place: Place) -> Result<bool, u64>;
+    fn glance<H: Hand>(&self, hand: H, place: Place) -> Result<bool, u64>;
 
     /// The tag in the slot of its home that a [glance](Table::glance) found, if it holds the place; some
     /// tag that is alive, if all are that are stored.
-    fn held<I: Isa>(&self, isa: I, place: Place, slot: u64) -> Option<u64>;
+    fn held<H: Hand>(&self, hand: H, place: Place, slot: u64) -> Option<u64>;
 
     /// What is known of a place.
-    fn find<I: Isa>(&self, isa: I, place: Place, work: &mut impl Work) -> Seen;
+    fn find<H: Hand>(&self, hand: H, place: Place) -> Seen;
 
     /// Stores a place that is certainly new, with room for it: the common case. In any other case, does
-    /// nothing, and tells the slot that probably holds it, or zero: [`Table::repeat_at_once`] is next, and if
-    /// that does nothing either, [`Table::insert_after_all`].
-    fn insert_at_once<I: Isa>(
-        &mut self,
-        isa: I,
-        place: Place,
-        tag: u64,
-        work: &mut impl Work,
-    ) -> Result<(), u64>;
+    /// nothing, and tells the slot that probably holds it, or zero: [`Table::try_repeat`] is next, and if
+    /// that does nothing either, [`Table::find_or_insert`].
+    fn try_insert_fresh<H: Hand>(&mut self, hand: H, place: Place, tag: u64) -> Result<(), u64>;
 
     /// Does what a repeat does to such a slot, and tells its tag before; nothing if that does not hold the
     /// place, or if the table tells no slots.
     #[inline(always)]
-    fn repeat_at_once<I: Isa>(
+    fn try_repeat<H: Hand>(
         &mut self,
-        isa: I,
+        hand: H,
         place: Place,
         slot: u64,
         moment: Self::Moment,
         repeat: Repeat,
     ) -> Option<u64> {
-        let _ = (isa, place, slot, moment, repeat);
+        let _ = (hand, place, slot, moment, repeat);
         None
     }
 
     /// Looks a place up and makes sure that it is stored. The answer is what was known before; an entry
     /// that is not alive counts as not known. With [`Repeat::Keep`], anything known changes nothing.
-    fn insert_after_all<I: Isa>(
+    fn find_or_insert<H: Hand>(
         &mut self,
-        isa: I,
+        hand: H,
         place: Place,
         moment: Self::Moment,
         repeat: Repeat,
-        work: &mut impl Work,
     ) -> Seen;
 
     /// Removes what has expired of a home.
-    fn sweep<I: Isa>(&mut self, isa: I, sweep: Sweep, work: &mut impl Work);
+    fn sweep<H: Hand>(&mut self, hand: H, sweep: Sweep);
 
     /// Asks for the memory of a place ahead of its use.
     fn prefetch(&self, place: Place);

@@ -14,7 +14,7 @@ use super::state;
 use crate::bits::{Isa, LINE_WORDS, Level, Scalar, children, prefetch, prefix, vectorized};
 use crate::blueprint::Blueprint;
 use crate::codec::Writer;
-use crate::dictionary::work::{Uncounted, Work};
+use crate::dictionary::hand::{CacheLines, Hand};
 use crate::error::Error;
 use crate::filter::{Filter, Membership, Removing};
 #[cfg(not(feature = "std"))]
@@ -91,8 +91,8 @@ impl Growing {
     /// An insertion whose memory accesses are counted.
     #[doc(hidden)]
     #[inline(always)]
-    pub fn insert_counted(&mut self, hash: u64, work: &mut impl Work) -> bool {
-        vectorized!(self.level, |isa| self.insert_alone(isa, hash, self.repeat(), work))
+    pub fn insert_counted(&mut self, hash: u64, lines: &mut CacheLines) -> bool {
+        vectorized!(self.level, |isa| self.insert_alone(lines.of(isa), hash, self.repeat()))
     }
 
     /// The segment of a hash and its depth; starts loading what a lookup reads, or what an insertion
@@ -128,52 +128,47 @@ impl Growing {
     }
 
     #[inline(always)]
-    fn insert_alone<I: Isa>(
-        &mut self,
-        isa: I,
-        hash: u64,
-        repeat: OnMatch,
-        work: &mut impl Work,
-    ) -> bool {
+    fn insert_alone<H: Hand>(&mut self, hand: H, hash: u64, repeat: OnMatch) -> bool {
         self.segment_ahead(hash, true);
-        self.insert(isa, hash, repeat, work)
+        self.insert(hand, hash, repeat)
     }
 
     /// Whether the key is new. With [`OnMatch::Store`], it is stored in any case.
     #[inline(always)]
-    fn insert<I: Isa>(&mut self, isa: I, hash: u64, repeat: OnMatch, work: &mut impl Work) -> bool {
+    fn insert<H: Hand>(&mut self, hand: H, hash: u64, repeat: OnMatch) -> bool {
         loop {
-            touch_directory(work, 1);
+            touch_directory(hand, 1);
             let (depth, mut segment) = self.directory.segment_mut(hash);
             let of = self.depths.of(hash, depth);
             let (place, width) = (of.place(hash, depth), of.width());
             if segment.is_blind() {
                 return false;
             }
-            match segment.insert(isa, width, place, repeat, work) {
+            match segment.insert(hand, width, place, repeat) {
                 Outcome::Seen => return false,
                 Outcome::Stored { seen } => {
                     self.items += 1;
                     return !seen;
                 }
                 // Afterwards every block has a free slot.
-                Outcome::Full => self.make_room(isa, hash, work),
+                Outcome::Full => self.make_room(hand, hash),
             }
         }
     }
 
     /// Gives the segment of a hash more bins, or splits it.
     #[inline(never)]
-    pub(super) fn make_room<I: Isa>(&mut self, isa: I, hash: u64, work: &mut impl Work) {
-        self.drop_leftovers(isa, hash, work);
+    pub(super) fn make_room<H: Hand>(&mut self, hand: H, hash: u64) {
+        let isa = hand.isa();
+        self.drop_leftovers(hand, hash);
         let (depth, segment) = self.directory.segment(hash);
         let width = self.parameters.width_at(hash, depth);
         let counts = segment.counts(width);
         let entries: usize = counts.iter().sum();
         let most = self.parameters.bins_of(prefix(hash, depth), depth);
         let bins = self.parameters.bins_at(depth as usize, entries);
-        touch(work, 0, segment.words().len());
-        if self.should_split(bins, most, depth) && self.split(isa, hash, work) {
+        touch(hand, 0, segment.words().len());
+        if self.should_split(bins, most, depth) && self.split(hand, hash) {
             return;
         }
         let (_, segment) = self.directory.segment(hash);
@@ -184,14 +179,15 @@ impl Growing {
             self.items = self.items.saturating_sub(entries as u64);
             Segment::blind()
         };
-        touch(work, ELSEWHERE, made.words().len());
+        touch(hand, ELSEWHERE, made.words().len());
         self.directory.replace(hash, made);
         let made = self.directory.make_entries_ahead(self.items, self.parameters.capacity());
-        touch_directory(work, 2 * made);
+        touch_directory(hand, 2 * made);
     }
 
     /// Splits the segment of a hash, if that can be done now.
-    pub(super) fn split<I: Isa>(&mut self, isa: I, hash: u64, work: &mut impl Work) -> bool {
+    pub(super) fn split<H: Hand>(&mut self, hand: H, hash: u64) -> bool {
+        let isa = hand.isa();
         let (depth, segment) = self.directory.segment(hash);
         if !self.directory.can_split(depth) {
             return false;
@@ -200,13 +196,13 @@ impl Growing {
         let below = children(hash, depth).map(|child| self.parameters.width_at(child, depth + 1));
         let halves = halves(isa, &segment, width, below);
         for (child, half) in halves.iter().enumerate() {
-            touch(work, ELSEWHERE << child, half.segment.words().len());
+            touch(hand, ELSEWHERE << child, half.segment.words().len());
         }
         let origins = self.origins_of_halves(hash, &halves);
         let is_little = origins.iter().all(|origins| origins.words().len() <= MOST_NOTES);
         if is_little {
             let segments = halves.map(|half| half.segment);
-            touch_directory(work, self.directory.split(hash, segments, origins));
+            touch_directory(hand, self.directory.split(hash, segments, origins));
         }
         is_little
     }
@@ -230,7 +226,7 @@ impl Growing {
             hashes.iter().take(AHEAD).for_each(|&hash| _ = self.segment_ahead(hash, true));
             for (index, (&hash, new)) in hashes.iter().zip(new).enumerate() {
                 self.segment_ahead(hashes[(index + AHEAD).min(hashes.len() - 1)], true);
-                *new = self.insert(isa, hash, repeat, &mut Uncounted);
+                *new = self.insert(isa, hash, repeat);
             }
         });
     }
@@ -239,17 +235,17 @@ impl Growing {
 impl Membership for Growing {
     #[inline]
     fn insert_hash(&mut self, hash: u64, _now: Time) -> bool {
-        vectorized!(self.level, |isa| self.insert_alone(isa, hash, self.repeat(), &mut Uncounted))
+        vectorized!(self.level, |isa| self.insert_alone(isa, hash, self.repeat()))
     }
 
     #[inline]
     fn insert_fetched_hash(&mut self, hash: u64, _now: Time) -> bool {
-        vectorized!(self.level, |isa| self.insert(isa, hash, self.repeat(), &mut Uncounted))
+        vectorized!(self.level, |isa| self.insert(isa, hash, self.repeat()))
     }
 
     #[inline]
     fn insert_new_hash(&mut self, hash: u64, _now: Time) -> bool {
-        vectorized!(self.level, |isa| self.insert_alone(isa, hash, OnMatch::Keep, &mut Uncounted))
+        vectorized!(self.level, |isa| self.insert_alone(isa, hash, OnMatch::Keep))
     }
 
     #[inline]
@@ -359,6 +355,6 @@ pub(super) const ELSEWHERE: usize = 1 << 16;
 
 /// Counts this many entries of tables, each on a cache line of its own.
 #[inline(always)]
-pub(super) fn touch_directory(work: &mut impl Work, lines: usize) {
-    touch(work, ELSEWHERE << 2, LINE_WORDS * lines);
+pub(super) fn touch_directory(hand: impl Hand, lines: usize) {
+    touch(hand, ELSEWHERE << 2, LINE_WORDS * lines);
 }

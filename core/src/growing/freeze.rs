@@ -14,7 +14,6 @@ use super::filter::Growing;
 use super::parameters::GrowingParameters;
 use super::segment::Segment;
 use crate::bits::Scalar;
-use crate::dictionary::work::Uncounted;
 use crate::filter::Filter;
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
@@ -38,7 +37,7 @@ impl Growing {
             }
             let width = self.parameters.width_at(hash, depth);
             if self.parameters.removing {
-                copy.drop_leftovers_for(Scalar, width, hash, &mut Uncounted);
+                copy.drop_leftovers_for(Scalar, width, hash);
             }
             let mut entries = copy.directory.segment(hash).1.entries(width);
             for entry in &mut entries {

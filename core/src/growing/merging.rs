@@ -18,7 +18,6 @@ use super::origin::{Origin, Origins};
 use super::removal::Noted;
 use super::segment::{Address, BLOCKS, BUCKETS, SLOTS, Segment};
 use crate::bits::{Isa, prefix, sibling};
-use crate::dictionary::work::Uncounted;
 use crate::hash::remix;
 
 /// A segment is looked at when its entries have become a multiple of so many, and any one when all
@@ -70,7 +69,7 @@ impl Growing {
         let mut entries = 0;
         // That of the hash first: it has just lost an entry, the other need not have.
         for half in [hash, sibling(hash, depth)] {
-            self.drop_leftovers(isa, half, &mut Uncounted);
+            self.drop_leftovers(isa, half);
             entries += self.directory.segment(half).1.count(width);
             if entries > most {
                 return false;

@@ -16,7 +16,7 @@ use super::origin::{Origin, Origins};
 use super::reshape::{Half, bins_for};
 use super::segment::{Address, Run, Segment};
 use crate::bits::{Isa, prefix, vectorized};
-use crate::dictionary::work::{Uncounted, Work};
+use crate::dictionary::hand::Hand;
 use crate::filter::Removing;
 
 /// A segment is made smaller when it would be even with so many entries more, so that removing and
@@ -78,7 +78,7 @@ impl Growing {
         self.items = self.items.saturating_sub(1);
         let entries = segment.count(width);
         if segment.bins(width) > bins_for(entries + RESERVE) {
-            self.drop_leftovers(isa, hash, &mut Uncounted);
+            self.drop_leftovers(isa, hash);
             let smaller = self.directory.segment(hash).1.reshaped(isa, width);
             self.directory.replace(hash, smaller);
         }
@@ -113,21 +113,16 @@ impl Growing {
     }
 
     /// Removes, from the segment of a hash, copies of entries that were taken back elsewhere.
-    pub(super) fn drop_leftovers<I: Isa>(&mut self, isa: I, hash: u64, work: &mut impl Work) {
+    pub(super) fn drop_leftovers<H: Hand>(&mut self, hand: H, hash: u64) {
         if self.parameters.removing {
             let width = self.parameters.width(self.directory.segment(hash).0);
-            self.drop_leftovers_for(isa, width, hash, work);
+            self.drop_leftovers_for(hand, width, hash);
         }
     }
 
     /// The same for a segment whose fields have another width.
-    pub(super) fn drop_leftovers_for<I: Isa>(
-        &mut self,
-        isa: I,
-        width: usize,
-        hash: u64,
-        work: &mut impl Work,
-    ) {
+    pub(super) fn drop_leftovers_for<H: Hand>(&mut self, hand: H, width: usize, hash: u64) {
+        let isa = hand.isa();
         let (depth, segment) = self.directory.segment(hash);
         let prefix = prefix(hash, depth);
         let mut used_up = segment.used_up(width);
@@ -136,7 +131,7 @@ impl Growing {
             let copies = used_up.iter().rev().take_while(|&&other| other == place).count();
             used_up.truncate(used_up.len() - copies);
             let bucket = Origin::new(prefix, depth, place.block, place.bucket);
-            touch_directory(work, 2 * depth as usize);
+            touch_directory(hand, 2 * depth as usize);
             let needed = self.needed(bucket);
             for _ in needed.unwrap_or(copies)..copies {
                 self.directory.segment_mut(hash).1.remove_used_up(isa, width, place);
@@ -231,7 +226,7 @@ mod tests {
         let (mut copies, mut needed) = (0, 0);
         for hash in filter.directory.first_hashes().collect::<Vec<_>>() {
             if drop {
-                filter.drop_leftovers(crate::bits::Scalar, hash, &mut Uncounted);
+                filter.drop_leftovers(crate::bits::Scalar, hash);
             }
             let (depth, segment) = filter.directory.segment(hash);
             let mut used_up = segment.used_up(filter.parameters.width(depth));

@@ -14,7 +14,6 @@ use super::segment::{
     Address, BLOCKS, BUCKETS, Block, HEAD, OnMatch, Outcome, SLOTS, Segment, words_of,
 };
 use crate::bits::{Isa, copy_bits};
-use crate::dictionary::work::Uncounted;
 
 /// Slots that are free at least when a segment was just made: one after every block, and the last,
 /// which is never taken.
@@ -83,9 +82,9 @@ impl Segment {
     /// Stores an entry, whatever else is there.
     fn store<I: Isa>(&mut self, isa: I, width: usize, place: Address) {
         let always = OnMatch::Store(usize::MAX);
-        if self.insert(isa, width, place, always, &mut Uncounted) == Outcome::Full {
+        if self.insert(isa, width, place, always) == Outcome::Full {
             *self = self.reshaped(isa, width);
-            self.insert(isa, width, place, always, &mut Uncounted);
+            self.insert(isa, width, place, always);
         }
     }
 }

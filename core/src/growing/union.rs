@@ -18,7 +18,6 @@ use super::merging::in_parent;
 use super::reshape::child;
 use super::segment::{Address, OnMatch, Outcome, Segment};
 use crate::bits::{Isa, children, prefix, vectorized};
-use crate::dictionary::work::Uncounted;
 
 #[cfg(doc)]
 use crate::filter::Filter;
@@ -63,7 +62,7 @@ impl Growing {
                 return;
             }
             // Going up would cost entries bits that they have.
-            if depth < entry.depth && self.split(isa, entry.hash, &mut Uncounted) {
+            if depth < entry.depth && self.split(isa, entry.hash) {
                 continue;
             }
             let widths = |depth| self.parameters.width_at(entry.hash, depth);
@@ -75,13 +74,13 @@ impl Growing {
             let repeat = if place.field % 2 == 1 { OnMatch::Keep } else { OnMatch::Store(1) };
             let width = widths(depth);
             let (_, mut segment) = self.directory.segment_mut(entry.hash);
-            match segment.insert(isa, width, place, repeat, &mut Uncounted) {
+            match segment.insert(isa, width, place, repeat) {
                 Outcome::Seen => return,
                 Outcome::Stored { .. } => {
                     self.items += 1;
                     return;
                 }
-                Outcome::Full => self.make_room(isa, entry.hash, &mut Uncounted),
+                Outcome::Full => self.make_room(isa, entry.hash),
             }
         }
     }

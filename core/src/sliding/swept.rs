@@ -13,10 +13,10 @@ use alloc::boxed::Box;
 use core::ops::RangeInclusive;
 
 use super::swept_parameters::{Passes, SweptParameters};
-use crate::bits::{Footprint, Isa, vectorized};
+use crate::bits::{Footprint, Isa as _, vectorized};
 use crate::blueprint::{Blueprint, Floor, Structure, Unfit};
 use crate::codec::{Reader, Writer};
-use crate::dictionary::work::{Uncounted, Work};
+use crate::dictionary::hand::{CacheLines, Hand};
 use crate::dictionary::{Fault, Frame, Repeat, Seen, Table};
 use crate::error::Error;
 use crate::filter::{Age, Aging, Filter, Membership};
@@ -52,8 +52,7 @@ impl<P: SweptParameters> Swept<P> {
     /// zero for the last one; `None` if it is not in the window.
     fn age(&self, hash: u64) -> Option<RangeInclusive<u64>> {
         let place = self.table.place(hash);
-        let seen =
-            vectorized!(self.table.level(), |isa| { self.table.find(isa, place, &mut Uncounted) });
+        let seen = vectorized!(self.table.level(), |isa| { self.table.find(isa, place) });
         match seen {
             Seen::No => None,
             Seen::Perhaps => Some(0..=self.parameters.reach()),
@@ -100,23 +99,23 @@ impl<P: SweptParameters> Swept<P> {
 
     /// An insert whose memory accesses are counted.
     #[doc(hidden)]
-    pub fn insert_counted(&mut self, hash: u64, repeat: Repeat, work: &mut impl Work) -> bool {
-        vectorized!(self.table.level(), |isa| self.insert(isa, hash, repeat, work))
+    pub fn insert_counted(&mut self, hash: u64, repeat: Repeat, lines: &mut CacheLines) -> bool {
+        vectorized!(self.table.level(), |isa| self.insert(lines.of(isa), hash, repeat))
     }
 
     /// A lookup whose memory accesses are counted, the long way, which touches all that the short one
     /// does.
     #[doc(hidden)]
-    pub fn contains_counted(&self, hash: u64, work: &mut impl Work) -> bool {
-        vectorized!(self.table.level(), |isa| self.contains_after_all(isa, hash, work))
+    pub fn contains_counted(&self, hash: u64, lines: &mut CacheLines) -> bool {
+        vectorized!(self.table.level(), |isa| self.contains_after_all(lines.of(isa), hash))
     }
 
     #[inline(always)]
-    fn insert<I: Isa>(&mut self, isa: I, hash: u64, repeat: Repeat, work: impl Work) -> bool {
+    fn insert<H: Hand>(&mut self, hand: H, hash: u64, repeat: Repeat) -> bool {
         if self.clock.advance() {
-            return self.insert_after_sweep(isa, hash, repeat, work);
+            return self.sweep_and_insert(hand, hash, repeat);
         }
-        self.insert_now(isa, hash, repeat, work)
+        self.insert_into_swept(hand, hash, repeat)
     }
 
     /// An insertion before which homes are to be swept.
@@ -124,48 +123,36 @@ impl<P: SweptParameters> Swept<P> {
     /// Out of line, all of it: six of seven insertions sweep nothing, and should not have to keep
     /// anything for the time after.
     #[inline(always)]
-    fn insert_after_sweep<I: Isa>(
-        &mut self,
-        isa: I,
-        hash: u64,
-        repeat: Repeat,
-        mut work: impl Work,
-    ) -> bool {
-        isa.vectorize_apart(
+    fn sweep_and_insert<H: Hand>(&mut self, hand: H, hash: u64, repeat: Repeat) -> bool {
+        hand.isa().vectorize_apart(
             #[inline(always)]
             || {
                 // On its way while another home is swept.
                 self.fetch(hash);
-                self.sweep(isa, &mut work);
-                self.insert_now(isa, hash, repeat, work)
+                self.sweep(hand);
+                self.insert_into_swept(hand, hash, repeat)
             },
         )
     }
 
     /// Sweeps the homes whose turn it is.
     #[inline(always)]
-    fn sweep<I: Isa>(&mut self, isa: I, work: &mut impl Work) {
+    fn sweep<H: Hand>(&mut self, hand: H) {
         let table = &mut self.table;
         self.clock.sweep(
             #[inline(always)]
-            |sweep| table.sweep(isa, sweep, work),
+            |sweep| table.sweep(hand, sweep),
         );
     }
 
     /// An insertion into a home that is swept as far as it should be.
     #[inline(always)]
-    fn insert_now<I: Isa>(
-        &mut self,
-        isa: I,
-        hash: u64,
-        repeat: Repeat,
-        mut work: impl Work,
-    ) -> bool {
+    fn insert_into_swept<H: Hand>(&mut self, hand: H, hash: u64, repeat: Repeat) -> bool {
         let place = self.table.place(hash);
         let tag = self.clock.tag_of(place.bin);
-        match self.table.insert_at_once(isa, place, tag, &mut work) {
+        match self.table.try_insert_fresh(hand, place, tag) {
             Ok(()) => true,
-            Err(slot) => self.insert_the_long_way(isa, hash, slot, repeat, work),
+            Err(slot) => self.repeat_or_insert(hand, hash, slot, repeat),
         }
     }
 
@@ -173,74 +160,67 @@ impl<P: SweptParameters> Swept<P> {
     /// in a single insertion, a new key would wait for what only repeats need. After a sweep it goes on as without
     /// one, since the loop keeps its registers anyway.
     #[inline(always)]
-    fn insert_of_batch<I: Isa>(&mut self, isa: I, hash: u64, repeat: Repeat) -> bool {
+    fn insert_of_batch<H: Hand>(&mut self, hand: H, hash: u64, repeat: Repeat) -> bool {
         if self.clock.advance() {
-            isa.vectorize_apart(
+            hand.isa().vectorize_apart(
                 #[inline(always)]
-                || self.sweep(isa, &mut Uncounted),
+                || self.sweep(hand),
             );
         }
         let place = self.table.place(hash);
         let tag = self.clock.tag_of(place.bin);
-        let Err(slot) = self.table.insert_at_once(isa, place, tag, &mut Uncounted) else {
+        let Err(slot) = self.table.try_insert_fresh(hand, place, tag) else {
             return true;
         };
         let moment = self.clock.moment(place.bin);
-        self.table.repeat_at_once(isa, place, slot, moment, repeat).is_none()
-            && self.insert_the_long_way(isa, hash, 0, repeat, Uncounted)
+        self.table.try_repeat(hand, place, slot, moment, repeat).is_none()
+            && self.repeat_or_insert(hand, hash, 0, repeat)
     }
 
     /// The rest of an insertion that is not done at once. Begins with the hash, so that the short way
     /// need not keep what it made of it; a function of its own, so that only the long way stores what it
     /// hands on.
     #[inline(always)]
-    fn insert_the_long_way<I: Isa>(
-        &mut self,
-        isa: I,
-        hash: u64,
-        slot: u64,
-        repeat: Repeat,
-        mut work: impl Work,
-    ) -> bool {
-        isa.vectorize_apart(
+    fn repeat_or_insert<H: Hand>(&mut self, hand: H, hash: u64, slot: u64, repeat: Repeat) -> bool {
+        hand.isa().vectorize_apart(
             #[inline(always)]
             || {
                 let place = self.table.place(hash);
                 let moment = self.clock.moment(place.bin);
-                if self.table.repeat_at_once(isa, place, slot, moment, repeat).is_some() {
+                if self.table.try_repeat(hand, place, slot, moment, repeat).is_some() {
                     return false;
                 }
-                self.table.insert_after_all(isa, place, moment, repeat, &mut work) == Seen::No
+                self.table.find_or_insert(hand, place, moment, repeat) == Seen::No
             },
         )
     }
 
     #[inline(always)]
-    fn contains<I: Isa>(&self, isa: I, hash: u64) -> bool {
-        match self.table.glance(isa, self.table.place(hash)) {
+    fn contains<H: Hand>(&self, hand: H, hash: u64) -> bool {
+        match self.table.glance(hand, self.table.place(hash)) {
             Ok(seen) => seen,
-            Err(slot) => self.contains_the_long_way(isa, hash, slot),
+            Err(slot) => self.contains_the_long_way(hand, hash, slot),
         }
     }
 
     /// The rest of a lookup when a glance did not tell. Begins with the hash, so that the glance need
     /// not keep what it made of it, and takes words only, which travel in registers.
     #[inline(never)]
-    fn contains_the_long_way<I: Isa>(&self, isa: I, hash: u64, slot: u64) -> bool {
+    fn contains_the_long_way<H: Hand>(&self, hand: H, hash: u64, slot: u64) -> bool {
         let place = self.table.place(hash);
-        if let Some(tag) = self.table.held(isa, place, slot) {
+        if let Some(tag) = self.table.held(hand, place, slot) {
             return self.clock.is_alive(place.bin, tag);
         }
-        isa.vectorize_apart(
+        hand.isa().vectorize_apart(
             #[inline(always)]
-            || self.contains_after_all(isa, hash, &mut Uncounted),
+            || self.contains_after_all(hand, hash),
         )
     }
 
     #[inline(always)]
-    fn contains_after_all<I: Isa>(&self, isa: I, hash: u64, work: &mut impl Work) -> bool {
+    fn contains_after_all<H: Hand>(&self, hand: H, hash: u64) -> bool {
         let place = self.table.place(hash);
-        match self.table.find(isa, place, work) {
+        match self.table.find(hand, place) {
             Seen::No => false,
             Seen::Perhaps => true,
             Seen::Yes(tag) => self.clock.is_alive(place.bin, tag),
@@ -250,12 +230,12 @@ impl<P: SweptParameters> Swept<P> {
     /// What a repeat does is told by a function, each of which has a loop of its own: one loop would ask for every key.
     fn insert_batch(&mut self, hashes: &[u64], repeat: impl Fn() -> Repeat, new: &mut [bool]) {
         assert_eq!(hashes.len(), new.len(), "one answer per hash");
-        vectorized!(self.table.level(), |isa| {
+        vectorized!(self.table.level(), |hand| {
             self.table.prefetch_sweeps(self.clock.next_home());
             hashes.iter().take(AHEAD).for_each(|&hash| self.fetch(hash));
             for (index, (&hash, new)) in hashes.iter().zip(new).enumerate() {
                 self.fetch(hashes[(index + AHEAD).min(hashes.len() - 1)]);
-                *new = self.insert_of_batch(isa, hash, repeat());
+                *new = self.insert_of_batch(hand, hash, repeat());
             }
         });
     }
@@ -276,19 +256,17 @@ impl<P: SweptParameters> Membership for Swept<P> {
     #[inline]
     fn insert_hash(&mut self, hash: u64, _now: Time) -> bool {
         // The closure holds two words, which travel in registers.
-        vectorized!(self.table.level(), |isa| {
-            self.insert(isa, hash, Repeat::Refresh, Uncounted)
-        })
+        vectorized!(self.table.level(), |hand| { self.insert(hand, hash, Repeat::Refresh) })
     }
 
     #[inline]
     fn insert_new_hash(&mut self, hash: u64, _now: Time) -> bool {
-        vectorized!(self.table.level(), |isa| { self.insert(isa, hash, Repeat::Keep, Uncounted) })
+        vectorized!(self.table.level(), |hand| { self.insert(hand, hash, Repeat::Keep) })
     }
 
     #[inline]
     fn contains_hash(&self, hash: u64, _now: Time) -> bool {
-        vectorized!(self.table.level(), |isa| self.contains(isa, hash))
+        vectorized!(self.table.level(), |hand| self.contains(hand, hash))
     }
 
     #[inline]
@@ -306,12 +284,12 @@ impl<P: SweptParameters> Membership for Swept<P> {
 
     fn contains_hashes(&self, hashes: &[u64], _now: Time, seen: &mut [bool]) {
         assert_eq!(hashes.len(), seen.len(), "one answer per hash");
-        vectorized!(self.table.level(), |isa| {
+        vectorized!(self.table.level(), |hand| {
             let fetch = |hash| self.table.prefetch_front(self.table.place(hash));
             hashes.iter().take(AHEAD).for_each(|&hash| fetch(hash));
             for (index, (&hash, seen)) in hashes.iter().zip(seen).enumerate() {
                 fetch(hashes[(index + AHEAD).min(hashes.len() - 1)]);
-                *seen = self.contains(isa, hash);
+                *seen = self.contains(hand, hash);
             }
         });
     }

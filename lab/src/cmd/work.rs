@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::{Result, anyhow};
 use clap::Args;
 use lately::dictionary::Repeat;
-use lately::dictionary::work::CacheLines;
+use lately::dictionary::hand::CacheLines;
 use lately::raw::quantity;
 use lately::sliding::{Sliding, SlidingParameters};
 use lately::{ErrorRate, Hashing, Seed};
@@ -33,11 +33,9 @@ pub fn work(options: &Options, out: &mut impl Write) -> Result<bool> {
     let mut work = CacheLines::default();
     let mut tally = [Tally::default(), Tally::default()];
     for key in 0..options.operations {
-        work.clear();
         let hash = hashing.hash(&key.to_le_bytes());
         filter.insert_counted(hash, Repeat::Refresh, &mut work);
         tally[0].add(work.count());
-        work.clear();
         let absent = hashing.hash(&(!key).to_le_bytes());
         filter.contains_counted(absent, &mut work);
         tally[1].add(work.count());

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use clap::Args;
-use lately::dictionary::work::CacheLines;
+use lately::dictionary::hand::CacheLines;
 use lately::raw::quantity;
 use testkit::streams;
 
@@ -34,7 +34,6 @@ pub fn lines(options: &Options, out: &mut impl Write) -> Result<bool> {
         let mut lines = CacheLines::default();
         let (mut early, mut most, mut sum) = (0, 0, 0);
         for (items, key) in (1..=options.items).zip(streams::distinct(22)) {
-            lines.clear();
             filter.insert_counted(hash(key), &mut lines);
             most = most.max(lines.count());
             sum += lines.count();

@@ -28,7 +28,6 @@ use self::parameters::IMPOSSIBLE;
 use lately::Error;
 use lately::Time;
 use lately::bits::Isa;
-use lately::dictionary::work::Uncounted;
 use lately::dictionary::{Dictionary, Place, Repeat, Seen, Table, Tags};
 use lately::growing::UNKNOWN_ITEMS;
 use lately::plan::Goal;
@@ -105,7 +104,7 @@ const LIFETIME: u16 = 1;
 #[inline(always)]
 fn insert<I: Isa>(isa: I, dictionary: &mut Dictionary, place: Place, tail: u64) -> Seen {
     let tags = Tags { now: tail, due: NEVER };
-    dictionary.insert(isa, place, tags, Repeat::Keep, &mut Uncounted)
+    dictionary.insert(isa, place, tags, Repeat::Keep)
 }
 
 impl Membership for GrowingTails {
@@ -126,7 +125,7 @@ impl Membership for GrowingTails {
                 && common(stored, tail) != stored
             {
                 let tags = Tags { now: common(stored, tail), due: NEVER };
-                dictionary.insert(isa, place, tags, Repeat::Refresh, &mut Uncounted);
+                dictionary.insert(isa, place, tags, Repeat::Refresh);
             }
             seen == Seen::No
         })
@@ -145,7 +144,7 @@ impl Membership for GrowingTails {
                 let dictionary = &self.dictionary;
                 dictionary
                     .glance(isa, place)
-                    .unwrap_or_else(|_| dictionary.find(isa, place, &mut Uncounted) != Seen::No)
+                    .unwrap_or_else(|_| dictionary.find(isa, place) != Seen::No)
             })
     }
 

@@ -5,8 +5,7 @@ use core::ops::{Deref, DerefMut};
 use super::super::field::matches;
 use super::super::segment::{Address, BLOCKS, Run, Segment};
 use super::shape::{MOST_COUNT, Shape};
-use crate::bits::Isa;
-use crate::dictionary::work::Uncounted;
+use crate::bits::{Isa, Scalar};
 
 /// A segment and how its slots are cut.
 #[derive(Debug, Clone)]
@@ -196,7 +195,7 @@ impl<W: DerefMut<Target = [u64]>> Counts<W> {
     fn make_slot(&mut self, place: Address, run: Run, at: usize, field: u64) -> bool {
         let (width, number) = (self.shape.width(), place.block as usize);
         let ends = at == run.end;
-        let made = self.segment.make_slot(width, number, at, ends, field, &mut Uncounted);
+        let made = self.segment.make_slot(width, number, at, ends, field, Scalar);
         if made && ends && run.end > run.first {
             self.segment.unset_end(at - 1);
         }

@@ -7,7 +7,7 @@ use super::run::Bucket;
 use super::{SPARE_BLOCKS, Shape};
 use crate::bits::{Isa, Records};
 use crate::codec::Writer;
-use crate::dictionary::work::{Part, Work};
+use crate::dictionary::hand::{Hand, Part};
 use crate::dictionary::{Fault, Frame, Place, Repeat, Seen, Sweep, Table};
 
 /// Hashes with tags, in blocks that spill into the next one. Memory is fixed at construction.
@@ -50,16 +50,16 @@ impl Blocks {
 
     /// Stores an entry whose spot is in a full block: what is there moves up to the next free slot.
     #[inline(always)]
-    fn insert_into_full<I: Isa>(
+    fn insert_into_full<H: Hand>(
         &mut self,
-        isa: I,
+        hand: H,
         home: usize,
         bucket: Bucket,
         spot: Spot,
         entry: u64,
-        work: &mut impl Work,
     ) {
-        match self.room(home, spot.block, work) {
+        let isa = hand.isa();
+        match self.room(home, spot.block, hand) {
             Room::Until(free) => {
                 self.shift(isa, home, spot, free, entry);
                 self.get_mut(home).set_occupied(bucket);
@@ -71,8 +71,9 @@ impl Blocks {
 
     /// Where the run of a place begins, also if it is next door or further, and its entry.
     #[inline(always)]
-    pub(super) fn locate<I: Isa>(&self, isa: I, place: Place, work: &mut impl Work) -> Spot {
-        self.touch(place.bin, work);
+    pub(super) fn locate<H: Hand>(&self, hand: H, place: Place) -> Spot {
+        let isa = hand.isa();
+        self.touch(place.bin, hand);
         let home = self.get(place.bin);
         let (words, bucket) = (home.words(), Bucket::new(place.bucket));
         let occupied = home.is_occupied(bucket);
@@ -80,7 +81,7 @@ impl Blocks {
         let mut smaller = bucket.rank(words.occupied);
         // Past the ends of all smaller buckets.
         loop {
-            self.touch(number, work);
+            self.touch(number, hand);
             let ends = self.get(number).ends() >> slot << slot;
             let here = ends.count_ones();
             if smaller == 0 {
@@ -95,23 +96,22 @@ impl Blocks {
             smaller -= here;
             (number, slot) = (number + 1, 0);
         }
-        let entry =
-            if occupied { self.search(isa, number, slot, place.remainder, work) } else { None };
+        let entry = if occupied { self.search(hand, number, slot, place.remainder) } else { None };
         Spot { block: number, slot, occupied, entry }
     }
 
     /// The entry with a remainder in the run that begins here.
     #[inline(always)]
-    fn search<I: Isa>(
+    fn search<H: Hand>(
         &self,
-        isa: I,
+        hand: H,
         mut number: usize,
         mut slot: u32,
         remainder: u64,
-        work: &mut impl Work,
     ) -> Option<(usize, u32)> {
+        let isa = hand.isa();
         loop {
-            self.touch(number, work);
+            self.touch(number, hand);
             let block = self.get(number);
             let ends = block.ends() >> slot << slot;
             let run = (ends ^ ends.wrapping_sub(1)) >> slot << slot;
@@ -150,9 +150,9 @@ impl Blocks {
     }
 
     #[inline(always)]
-    pub(super) fn touch(&self, number: usize, work: &mut impl Work) {
+    pub(super) fn touch(&self, number: usize, hand: impl Hand) {
         let stride = self.records.stride();
-        work.touch(Part::Bins, number * stride, stride);
+        hand.touch(Part::Bins, number * stride, stride);
     }
 }
 
@@ -170,7 +170,8 @@ impl Table for Blocks {
     }
 
     #[inline(always)]
-    fn glance<I: Isa>(&self, isa: I, place: Place) -> Result<bool, u64> {
+    fn glance<H: Hand>(&self, hand: H, place: Place) -> Result<bool, u64> {
+        let isa = hand.isa();
         let Some(bytes) = self.records.front(place.bin) else { return Err(0) };
         let block = Block { layout: &self.layout, bytes };
         block.prefetch_row();
@@ -196,7 +197,8 @@ impl Table for Blocks {
     }
 
     #[inline(always)]
-    fn held<I: Isa>(&self, isa: I, place: Place, slot: u64) -> Option<u64> {
+    fn held<H: Hand>(&self, hand: H, place: Place, slot: u64) -> Option<u64> {
+        let isa = hand.isa();
         let block = self.get(place.bin);
         block.planes_prove(slot, place.remainder).then(|| match self.shape.fine_bits {
             0 => 0,
@@ -205,8 +207,9 @@ impl Table for Blocks {
     }
 
     #[inline(always)]
-    fn find<I: Isa>(&self, isa: I, place: Place, work: &mut impl Work) -> Seen {
-        match self.locate(isa, place, work).entry {
+    fn find<H: Hand>(&self, hand: H, place: Place) -> Seen {
+        let isa = hand.isa();
+        match self.locate(hand, place).entry {
             Some((block, slot)) => Seen::Yes(self.get(block).entry(isa, slot).1),
             None if self.frame.is_blind(place.bin) => Seen::Perhaps,
             None => Seen::No,
@@ -214,14 +217,9 @@ impl Table for Blocks {
     }
 
     #[inline(always)]
-    fn insert_at_once<I: Isa>(
-        &mut self,
-        isa: I,
-        place: Place,
-        tag: u64,
-        work: &mut impl Work,
-    ) -> Result<(), u64> {
-        self.touch(place.bin, work);
+    fn try_insert_fresh<H: Hand>(&mut self, hand: H, place: Place, tag: u64) -> Result<(), u64> {
+        let isa = hand.isa();
+        self.touch(place.bin, hand);
         // It may be full.
         self.prefetch_words(place.bin + 1);
         // Borrowed by itself: what is read of the others must not wait for it.
@@ -243,7 +241,7 @@ impl Table for Blocks {
                 #[inline(always)]
                 || {
                     let spot = Spot { block: home, slot, occupied, entry: None };
-                    self.insert_into_full(isa, home, bucket, spot, entry, work);
+                    self.insert_into_full(hand, home, bucket, spot, entry);
                 },
             );
             return Ok(());
@@ -259,15 +257,15 @@ impl Table for Blocks {
     }
 
     #[inline(always)]
-    fn insert_after_all<I: Isa>(
+    fn find_or_insert<H: Hand>(
         &mut self,
-        isa: I,
+        hand: H,
         place: Place,
         moment: Moment,
         repeat: Repeat,
-        work: &mut impl Work,
     ) -> Seen {
-        let spot = self.locate(isa, place, work);
+        let isa = hand.isa();
+        let spot = self.locate(hand, place);
         if let Some((number, slot)) = spot.entry {
             let mut block = self.get_mut(number);
             let before = block.entry(isa, slot).1;
@@ -285,7 +283,7 @@ impl Table for Blocks {
         let bucket = Bucket::new(place.bucket);
         let entry = self.layout.entry(place.remainder, moment.now);
         if self.get(spot.block).is_full() {
-            self.insert_into_full(isa, place.bin, bucket, spot, entry, work);
+            self.insert_into_full(hand, place.bin, bucket, spot, entry);
             return seen;
         }
         let guests = place.bin + 1..spot.block + 1;
@@ -303,8 +301,8 @@ impl Table for Blocks {
     }
 
     #[inline(always)]
-    fn sweep<I: Isa>(&mut self, isa: I, sweep: Sweep, work: &mut impl Work) {
-        self.sweep_home(isa, sweep, work);
+    fn sweep<H: Hand>(&mut self, hand: H, sweep: Sweep) {
+        self.sweep_home(hand, sweep);
         if sweep.ends {
             self.end_pass();
         }

@@ -10,7 +10,7 @@ use super::run::{GOES_ON, left, left_of_two};
 use super::store::Blocks;
 use crate::bits::Isa;
 use crate::dictionary::Sweep;
-use crate::dictionary::work::Work;
+use crate::dictionary::hand::Hand;
 
 /// How many blocks after it, in memory, is swept two turns later.
 const AHEAD: usize = 16;
@@ -18,15 +18,16 @@ const AHEAD: usize = 16;
 impl Blocks {
     /// Removes what has expired of a home.
     #[inline(always)]
-    pub(super) fn sweep_home<I: Isa>(&mut self, isa: I, sweep: Sweep, work: &mut impl Work) {
+    pub(super) fn sweep_home<H: Hand>(&mut self, hand: H, sweep: Sweep) {
+        let isa = hand.isa();
         let home = sweep.home;
         self.records.prefetch_all(home + AHEAD);
         self.prefetch_words(home + AHEAD + 1);
-        self.touch(home, work);
+        self.touch(home, hand);
         let mut block = Block { layout: &self.layout, bytes: self.records.get_mut(home) };
         let words = block.words();
         if words.is_full() {
-            return self.sweep_full(isa, sweep, work);
+            return self.sweep_full(hand, sweep);
         }
         let used = isa.low_bits(u64::MAX, words.count());
         let own = used ^ isa.low_bits(used, words.guests);
@@ -50,15 +51,16 @@ impl Blocks {
 
     /// The same for a home whose block is full: its entries may go on next door.
     #[inline(always)]
-    fn sweep_full<I: Isa>(&mut self, isa: I, sweep: Sweep, work: &mut impl Work) {
+    fn sweep_full<H: Hand>(&mut self, hand: H, sweep: Sweep) {
+        let isa = hand.isa();
         isa.vectorize_apart(
             #[inline(always)]
             || {
                 let home = sweep.home;
-                self.touch(home + 1, work);
+                self.touch(home + 1, hand);
                 let (guests, lent) = (self.get(home).guests(), self.get(home + 1).guests());
                 if guests >= SLOTS || lent > SLOTS {
-                    return self.sweep_far(isa, sweep, work);
+                    return self.sweep_far(hand, sweep);
                 }
                 let own = !isa.low_bits(u64::MAX, guests);
                 let away = isa.low_bits(u64::MAX, lent);
@@ -71,11 +73,11 @@ impl Blocks {
                 if dead == [0, 0] {
                     return;
                 }
-                if !self.gives_way(home, work) {
+                if !self.gives_way(home, hand) {
                     return self.put_off(dead[0].count_ones() + dead[1].count_ones());
                 }
                 let gap = self.remove(isa, home, dead);
-                self.bring_home(isa, gap, work);
+                self.bring_home(hand, gap);
             },
         )
     }
@@ -126,9 +128,10 @@ impl Blocks {
     /// Fills a gap with guests from the next block, the gap that this leaves there with those from the
     /// one after it, and so on.
     #[inline(always)]
-    fn bring_home<I: Isa>(&mut self, isa: I, mut gap: Gap, work: &mut impl Work) {
+    fn bring_home<H: Hand>(&mut self, hand: H, mut gap: Gap) {
+        let isa = hand.isa();
         loop {
-            self.touch(gap.block + 1, work);
+            self.touch(gap.block + 1, hand);
             let layout = &self.layout;
             let (here, there) = self.records.neighbours_mut(gap.block);
             let mut here = Block { layout, bytes: here };
@@ -162,9 +165,9 @@ impl Blocks {
 
     /// Whether a gap in this block closes within [`REACH`].
     #[inline(always)]
-    fn gives_way(&self, block: usize, work: &mut impl Work) -> bool {
+    fn gives_way(&self, block: usize, hand: impl Hand) -> bool {
         (block + 1..block + REACH).any(|number| {
-            self.touch(number, work);
+            self.touch(number, hand);
             self.get(number).guests() == 0
         })
     }
@@ -180,13 +183,14 @@ impl Blocks {
     /// The same as [`Blocks::sweep_full`] for a home whose entries begin or end further than next door:
     /// one after the other. Only crowds come to this.
     #[inline(never)]
-    fn sweep_far<I: Isa>(&mut self, isa: I, sweep: Sweep, work: &mut impl Work) {
+    fn sweep_far<H: Hand>(&mut self, hand: H, sweep: Sweep) {
+        let isa = hand.isa();
         let home = sweep.home;
         let (block, slot) = self.start(home);
         let (last_block, last_slot) = self.start(home + 1);
         let of = |block: usize, slot: u32| block * SLOTS as usize + slot as usize;
         let (first, end) = (of(block, slot), of(last_block, last_slot));
-        let gives_way = self.gives_way(last_block, work);
+        let gives_way = self.gives_way(last_block, hand);
         let fine_bits = self.shape.fine_bits;
         let mut dead = 0;
         // From the last one on, so that those before it stay where they are.
@@ -197,7 +201,7 @@ impl Blocks {
             if generation == sweep.expired {
                 dead += 1;
                 if gives_way {
-                    self.remove_one(isa, home, first, at, work);
+                    self.remove_one(hand, home, first, at);
                 }
             }
         }
@@ -209,14 +213,8 @@ impl Blocks {
     }
 
     /// Removes one entry of a home whose entries begin at `first`; both are counted through all blocks.
-    fn remove_one<I: Isa>(
-        &mut self,
-        isa: I,
-        home: usize,
-        first: usize,
-        at: usize,
-        work: &mut impl Work,
-    ) {
+    fn remove_one<H: Hand>(&mut self, hand: H, home: usize, first: usize, at: usize) {
+        let isa = hand.isa();
         let split = |at: usize| (at / SLOTS as usize, (at % SLOTS as usize) as u32);
         let is_end = |at: usize| {
             let (block, slot) = split(at);
@@ -267,7 +265,7 @@ impl Blocks {
             next_was_full: further.is_full(),
             next_changed: false,
         };
-        self.bring_home(isa, gap, work);
+        self.bring_home(hand, gap);
     }
 }
 

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::block::SLOTS;
 use super::store::Blocks;
 use super::{Clock, Division, Shape, SlidingCompact, SlidingCompactParameters};
-use crate::dictionary::work::CacheLines;
+use crate::dictionary::hand::CacheLines;
 use crate::dictionary::{Place, Repeat, Sweep, Table};
 use crate::filter::Membership;
 use crate::hash::remix;
@@ -345,10 +345,8 @@ fn a_crowd_without_room_is_told_and_leaves() {
         let window = parameters.window;
         let mut work = CacheLines::default();
         for key in 0..rounds(60_000) as u64 {
-            work.clear();
             filter.insert_counted(crowd(key), Repeat::Refresh, &mut work);
             assert!(work.count() as u64 <= filter.most_lines(), "{} lines", work.count());
-            work.clear();
             assert!(filter.contains_counted(crowd(key), &mut work));
             assert!(work.count() as u64 <= filter.most_lines());
             if key.is_multiple_of(4001) {

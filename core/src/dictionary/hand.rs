@@ -1,0 +1,87 @@
+//! What carries an operation through its structure: the instructions it may use, and whoever counts the memory that
+//! it looks at.
+
+use alloc::vec::Vec;
+use core::cell::RefCell;
+
+use crate::bits::{Isa, LINE_BYTES};
+
+/// The two levels of a dictionary; each begins on a cache line of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The first level.
+    Bins,
+    /// The second level.
+    Backyard,
+}
+
+/// One small value that is handed on from step to step.
+///
+/// An instruction set is a hand that counts nothing, and costs nothing, not even a register.
+pub trait Hand: Copy {
+    /// The instruction set.
+    type Isa: Isa;
+
+    /// Its instructions.
+    fn isa(self) -> Self::Isa;
+
+    /// Told of every piece of memory that an operation looks at: bytes `at..at + count` of one level.
+    fn touch(self, part: Part, at: usize, count: usize);
+}
+
+impl<I: Isa> Hand for I {
+    type Isa = I;
+
+    #[inline(always)]
+    fn isa(self) -> I {
+        self
+    }
+
+    #[inline(always)]
+    fn touch(self, _: Part, _: usize, _: usize) {}
+}
+
+/// A hand whose cache lines are counted.
+#[derive(Clone, Copy, Debug)]
+pub struct Counted<'a, I> {
+    isa: I,
+    lines: &'a CacheLines,
+}
+
+impl<I: Isa> Hand for Counted<'_, I> {
+    type Isa = I;
+
+    #[inline(always)]
+    fn isa(self) -> I {
+        self.isa
+    }
+
+    fn touch(self, part: Part, at: usize, count: usize) {
+        let mut lines = self.lines.lines.borrow_mut();
+        for line in at / LINE_BYTES..(at + count).div_ceil(LINE_BYTES) {
+            let line = (part == Part::Bins, line);
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+    }
+}
+
+/// The different cache lines of one operation.
+#[derive(Clone, Debug, Default)]
+pub struct CacheLines {
+    lines: RefCell<Vec<(bool, usize)>>,
+}
+
+impl CacheLines {
+    /// How many lines were touched.
+    pub fn count(&self) -> usize {
+        self.lines.borrow().len()
+    }
+
+    /// A hand with these instructions whose lines are counted here, and only those.
+    pub fn of<I: Isa>(&mut self, isa: I) -> Counted<'_, I> {
+        self.lines.get_mut().clear();
+        Counted { isa, lines: self }
+    }
+}
