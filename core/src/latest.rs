@@ -207,7 +207,7 @@ impl Latest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hash::remix;
+    use testkit::streams::sightings;
 
     /// One by one and many at once against a plain queue, through snapshots.
     #[test]
@@ -215,14 +215,7 @@ mod tests {
         for window in [1, 150, 1_000, 5_000] {
             let mut latest = Latest::new(window, 5);
             let mut plain: VecDeque<u64> = std::iter::repeat_n(0, window as usize).collect();
-            for step in 0..400 {
-                let short = remix(step, 1) % 20;
-                let times = match remix(step, 2) % 4 {
-                    0 => remix(step, 3) % 3,
-                    1 => remix(step, 3) % 500,
-                    2 => remix(step, 3) % (2 * window),
-                    _ => 1,
-                };
+            for (step, (short, times)) in sightings(20, window, 1).take(400).enumerate() {
                 let mut left = Vec::new();
                 let is_whole = times > 1 && times >= window && step % 2 == 0;
                 if times == 1 {

@@ -29,6 +29,11 @@ impl Promise {
     pub fn remembering(window: Window, slack: Slack, false_positives: f64) -> Self {
         Self { window, slack, false_positives, false_negatives: 0.0 }
     }
+
+    /// The same for the last `window` items, reporting up to `slack` more.
+    pub fn remembering_last(window: u64, slack: u64, false_positives: f64) -> Self {
+        Self::remembering(Window::Last(window), Slack::Items(slack), false_positives)
+    }
 }
 
 /// Both kinds of false answers, as shares over a long stream.

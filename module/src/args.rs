@@ -4,6 +4,7 @@ use lately::Time;
 
 use crate::engine::{self, Refusal};
 use crate::object::Stored;
+use crate::ours::Call;
 
 /// When a command happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +21,15 @@ impl When {
         millis(word)
             .map(|millis| When::At(Time::from_millis(millis)))
             .ok_or_else(|| Refusal::new("the moment must be milliseconds, from 0 to 2^63 - 1"))
+    }
+
+    /// The moment that may follow the key of a command, which has no other words.
+    pub fn after_key(call: &Call<'_>, command: &str) -> Result<Self, Refusal> {
+        match call.words()[..] {
+            [_, _] => Ok(When::Now),
+            [_, _, moment] => When::at(moment),
+            _ => Err(wrong_number(command)),
+        }
     }
 
     /// The moment for a filter. The clock is read only for filters that ask for it.

@@ -37,6 +37,7 @@ pub mod clocks;
 mod keys;
 pub mod named;
 mod repeats;
+mod sightings;
 mod structured;
 mod zipf;
 
@@ -44,6 +45,7 @@ pub use ages::{RepeatsAtAges, repeats_at_ages};
 pub use blend::{mixture, phases};
 pub use keys::{absent, bursts, constant, cyclic, distinct, uniform};
 pub use repeats::{Step, WithRepeats, repeats_at, with_repeats};
+pub use sightings::sightings;
 pub use structured::{
     bit_reversed, extremes, one_bit_apart, sequential, shared_high_bits, shared_low_bits,
 };

@@ -6,7 +6,7 @@ use lately::raw::quantity;
 use lately::{Seed, Window};
 
 use super::counted::{Counted, Watching};
-use super::figures::Figures;
+use super::printing::Printing;
 use super::reading::Reading;
 
 /// Print how often each key came, most frequent first.
@@ -47,17 +47,8 @@ pub(crate) struct Count {
     #[command(flatten)]
     pub(crate) watching: Watching,
 
-    /// Print JSON, one object per key: {"count":3,"key":"a"}; keys of several parts are arrays
-    #[arg(long, help_heading = "Output")]
-    pub(crate) json: bool,
-
     #[command(flatten)]
-    pub(crate) figures: Figures,
-
-    /// End with 1 if no key is printed
-    #[arg(long, help_heading = "Output")]
-    #[arg(hide_short_help = true)]
-    pub(crate) exit_status: bool,
+    pub(crate) printing: Printing,
 }
 
 /// Room for keys if nobody says how many.

@@ -8,7 +8,7 @@ use lately::raw::quantity;
 use lately::{ErrorRate, Hashing, Seed};
 
 use super::counted::Watching;
-use super::figures::Figures;
+use super::printing::Printing;
 use super::reading::Keying;
 use crate::records::{Column, Keys, Path, Recipe};
 
@@ -51,17 +51,8 @@ pub(crate) struct Join {
     #[command(flatten)]
     pub(crate) watching: Watching,
 
-    /// Print JSON, one object per key
-    #[arg(long, help_heading = "Output")]
-    pub(crate) json: bool,
-
     #[command(flatten)]
-    pub(crate) figures: Figures,
-
-    /// End with 1 if no key is printed
-    #[arg(long, help_heading = "Output")]
-    #[arg(hide_short_help = true)]
-    pub(crate) exit_status: bool,
+    pub(crate) printing: Printing,
 
     /// The file at this site, decompressed if need be
     #[arg(value_name = "A")]

@@ -10,6 +10,7 @@ mod figures;
 mod inspect;
 mod join;
 mod plan;
+mod printing;
 mod reading;
 #[cfg_attr(not(feature = "redis"), path = "unshared.rs")]
 mod shared;

@@ -23,7 +23,7 @@ pub(crate) fn run(request: &Count) -> anyhow::Result<Ended> {
         Some(most) => Tally::of_first(goal, request.seed(), most)?,
         None => Tally::of_often(goal, request.seed(), room, at_least)?,
     };
-    let mut listing = Listing::new(&recipe, request.json);
+    let mut listing = Listing::new(&recipe, request.printing.json);
     let mut counts = Counts::new();
     let files = request.reading.files();
     let (ending, unjudged) =
@@ -54,9 +54,9 @@ pub(crate) fn run(request: &Count) -> anyhow::Result<Ended> {
         listing.print(&[("count", count)], key)?;
     }
     listing.flush()?;
-    if request.figures.are_wanted() {
+    if request.printing.figures.are_wanted() {
         let report = counts.report(tally.about());
-        request.figures.tell(&report, || report.json())?;
+        request.printing.figures.tell(&report, || report.json())?;
     }
     request.watching.tell(&unjudged)?;
     let floor = tally.floor();
@@ -69,7 +69,7 @@ pub(crate) fn run(request: &Count) -> anyhow::Result<Ended> {
     }
     Ok(match ending {
         Ending::Stopped(signal) => Ended::Stopped(signal),
-        Ending::Complete if found.is_empty() && request.exit_status => Ended::NothingNew,
+        Ending::Complete if found.is_empty() && request.printing.exit_status => Ended::NothingNew,
         Ending::Complete => Ended::Well,
     })
 }

@@ -36,7 +36,7 @@ pub(crate) fn run(request: &Join) -> anyhow::Result<Ended> {
         if is_snapshot(&request.there)? { with_sketch(request)? } else { with_file(request)? };
     print(request, &found)?;
     let empty = found.result.is_empty();
-    Ok(if empty && request.exit_status { Ended::NothingNew } else { Ended::Well })
+    Ok(if empty && request.printing.exit_status { Ended::NothingNew } else { Ended::Well })
 }
 
 /// What came out.
@@ -262,7 +262,7 @@ impl fmt::Display for Report {
 fn print(request: &Join, found: &Found) -> anyhow::Result<()> {
     let mut result: Vec<&Candidate> = found.result.iter().collect();
     result.sort_by(|a, b| b.pairs.cmp(&a.pairs).then_with(|| a.key.cmp(&b.key)));
-    let mut listing = Listing::new(&found.recipe, request.json);
+    let mut listing = Listing::new(&found.recipe, request.printing.json);
     for candidate in result {
         let Candidate { key, rows, pairs } = candidate;
         let numbers = [("count", *pairs), ("here", *rows), ("there", pairs / rows)];
@@ -270,7 +270,7 @@ fn print(request: &Join, found: &Found) -> anyhow::Result<()> {
     }
     listing.flush()?;
     let report = &found.report;
-    request.figures.tell(report, || Ok(serde_json::to_string_pretty(report)? + "\n"))
+    request.printing.figures.tell(report, || Ok(serde_json::to_string_pretty(report)? + "\n"))
 }
 
 /// Whether a file is a snapshot, by how it begins.

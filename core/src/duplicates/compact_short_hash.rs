@@ -12,19 +12,19 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use super::latest_shorts::LatestShorts;
 use super::law::Stream;
 use crate::bits::{Packed, size};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
-use crate::filter::{Filter, Membership};
+use crate::filter::Filter;
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
 use crate::hash::{Seed, reduce};
 use crate::parameters::{List, Parameters};
 use crate::plan::{Goal, Limit};
 use crate::promise::{Mistakes, Promise};
-use crate::window::{Slack, Time, Window};
 
 /// How many hashes of how many bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -76,7 +76,7 @@ impl Parameters for CompactShortHashParameters {
 
 impl Blueprint for CompactShortHashParameters {
     fn promise(&self) -> Promise {
-        Promise::remembering(Window::Last(self.window), Slack::Items(0), self.false_positive_rate())
+        Promise::remembering_last(self.window, 0, self.false_positive_rate())
     }
 
     fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {
@@ -118,9 +118,15 @@ impl CompactShortHash {
         let ring = Packed::new(parameters.hash_bits, size(parameters.window));
         Self { parameters, ring, next: 0 }
     }
+}
 
+impl LatestShorts for CompactShortHash {
     fn short(&self, hash: u64) -> u64 {
         1 + reduce(hash, self.parameters.hash_values()).0
+    }
+
+    fn holds(&self, short: u64) -> bool {
+        self.ring.contains(short)
     }
 
     fn push(&mut self, short: u64) {
@@ -129,26 +135,6 @@ impl CompactShortHash {
         if self.next == self.parameters.window {
             self.next = 0;
         }
-    }
-}
-
-impl Membership for CompactShortHash {
-    fn insert_hash(&mut self, hash: u64, _now: Time) -> bool {
-        let short = self.short(hash);
-        let seen = self.ring.contains(short);
-        self.push(short);
-        !seen
-    }
-
-    fn insert_new_hash(&mut self, hash: u64, _now: Time) -> bool {
-        let short = self.short(hash);
-        let seen = self.ring.contains(short);
-        self.push(if seen { 0 } else { short });
-        !seen
-    }
-
-    fn contains_hash(&self, hash: u64, _now: Time) -> bool {
-        self.ring.contains(self.short(hash))
     }
 }
 
@@ -200,6 +186,8 @@ impl Structure for CompactShortHashParameters {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::filter::Membership;
+    use crate::window::Time;
 
     #[test]
     fn the_example_of_the_documentation() {

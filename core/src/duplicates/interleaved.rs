@@ -29,7 +29,7 @@ use crate::probability::least;
 use crate::promise::{Mistakes, Promise};
 use crate::sample::{LINES, sample};
 use crate::split_block::false_positive_rate_in_lanes;
-use crate::window::{Slack, Time, Window};
+use crate::window::Time;
 
 /// 64-bit words of a block: eight lanes of 32 bits.
 const BLOCK_WORDS: usize = 4;
@@ -123,11 +123,7 @@ impl Parameters for InterleavedParameters {
 
 impl Blueprint for InterleavedParameters {
     fn promise(&self) -> Promise {
-        Promise::remembering(
-            Window::Last(self.window),
-            Slack::Items(self.slack()),
-            self.false_positive_rate(),
-        )
+        Promise::remembering_last(self.window, self.slack(), self.false_positive_rate())
     }
 
     fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {

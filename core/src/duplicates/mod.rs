@@ -39,6 +39,7 @@ mod compact_short_hash;
 mod counts;
 mod detector;
 mod interleaved;
+mod latest_shorts;
 pub mod law;
 mod moves;
 mod queuing;

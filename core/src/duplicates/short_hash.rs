@@ -24,11 +24,12 @@
 //! A snapshot holds the ring alone; the dictionary is built again from it.
 
 use super::counts::{HashCounts, QuotientCounts, WholeHashes};
+use super::latest_shorts::LatestShorts;
 use super::law::Stream;
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
-use crate::filter::{Counting, Filter, Membership};
+use crate::filter::{Counting, Filter};
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
 use crate::hash::{Seed, reduce};
@@ -36,7 +37,7 @@ use crate::latest::Latest;
 use crate::parameters::{List, Parameters};
 use crate::plan::{Goal, Limit};
 use crate::promise::{Mistakes, Promise};
-use crate::window::{Slack, Time, Window};
+use crate::window::Time;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt::Debug;
@@ -178,7 +179,7 @@ impl<C: Counts> Parameters for RingParameters<C> {
 
 impl<C: Counts> Blueprint for RingParameters<C> {
     fn promise(&self) -> Promise {
-        Promise::remembering(Window::Last(self.window), Slack::Items(0), self.false_positive_rate())
+        Promise::remembering_last(self.window, 0, self.false_positive_rate())
     }
 
     fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {
@@ -225,22 +226,6 @@ impl<C: Counts> Ring<C> {
         Self { parameters, latest, counts }
     }
 
-    fn short(&self, hash: u64) -> u64 {
-        let values = C::values(self.parameters.window, self.parameters.bits);
-        1 + reduce(hash, values).0
-    }
-
-    /// Replaces the oldest insertion by this one.
-    fn push(&mut self, short: u64) {
-        let oldest = self.latest.push(short);
-        if oldest != 0 {
-            self.counts.take(oldest, 1);
-        }
-        if short != 0 {
-            self.counts.add(short, 1);
-        }
-    }
-
     /// Replaces as many of the oldest insertions by this one.
     fn push_many(&mut self, short: u64, times: u64) {
         let RingParameters { window, bits, .. } = self.parameters;
@@ -255,23 +240,24 @@ impl<C: Counts> Ring<C> {
     }
 }
 
-impl<C: Counts> Membership for Ring<C> {
-    fn insert_hash(&mut self, hash: u64, _now: Time) -> bool {
-        let short = self.short(hash);
-        let seen = self.counts.contains(short);
-        self.push(short);
-        !seen
+impl<C: Counts> LatestShorts for Ring<C> {
+    fn short(&self, hash: u64) -> u64 {
+        let values = C::values(self.parameters.window, self.parameters.bits);
+        1 + reduce(hash, values).0
     }
 
-    fn insert_new_hash(&mut self, hash: u64, _now: Time) -> bool {
-        let short = self.short(hash);
-        let seen = self.counts.contains(short);
-        self.push(if seen { 0 } else { short });
-        !seen
+    fn holds(&self, short: u64) -> bool {
+        self.counts.contains(short)
     }
 
-    fn contains_hash(&self, hash: u64, _now: Time) -> bool {
-        self.counts.contains(self.short(hash))
+    fn push(&mut self, short: u64) {
+        let oldest = self.latest.push(short);
+        if oldest != 0 {
+            self.counts.take(oldest, 1);
+        }
+        if short != 0 {
+            self.counts.add(short, 1);
+        }
     }
 }
 
@@ -364,6 +350,7 @@ impl<C: Counts> Structure for RingParameters<C> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::filter::Membership;
 
     fn the_example_with<C: Counts>(bits: u32) {
         let mut filter = Ring::<C>::new(RingParameters::new(3, bits));

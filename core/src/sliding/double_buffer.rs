@@ -24,7 +24,7 @@ use crate::parameters::{List, Parameters};
 use crate::plan::{Goal, Limit};
 use crate::promise::{Mistakes, Promise};
 use crate::split_block::{self, BLOCK_BITS, SplitBlock};
-use crate::window::{Slack, Time, Window};
+use crate::window::{Time, Window};
 
 /// How large the two filters are and when they change places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -69,11 +69,7 @@ impl Parameters for DoubleBufferParameters {
 
 impl Blueprint for DoubleBufferParameters {
     fn promise(&self) -> Promise {
-        Promise::remembering(
-            Window::Last(self.window),
-            Slack::Items(self.window),
-            self.false_positive_rate(),
-        )
+        Promise::remembering_last(self.window, self.window, self.false_positive_rate())
     }
 
     fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {

@@ -185,6 +185,7 @@ mod tests {
     use std::collections::VecDeque;
 
     use super::*;
+    use testkit::streams::sightings;
 
     #[test]
     fn the_example_of_the_documentation() {
@@ -207,14 +208,7 @@ mod tests {
             let parameters = SpectralWindowParameters::with_error(window, 1e-6);
             let mut filter = SpectralWindow::new(parameters);
             let mut plain: VecDeque<u64> = VecDeque::new();
-            for step in 0..400 {
-                let key = remix(step, 1) % 7;
-                let times = match remix(step, 2) % 4 {
-                    0 => remix(step, 3) % 3,
-                    1 => remix(step, 3) % 500,
-                    2 => remix(step, 3) % (2 * window),
-                    _ => 1,
-                };
+            for (step, (key, times)) in sightings(7, window, 1).take(400).enumerate() {
                 plain.extend(std::iter::repeat_n(key, times.min(window) as usize));
                 plain.drain(..plain.len().saturating_sub(window as usize));
                 filter.add_hash(remix(key, 0), times, Time::ZERO);

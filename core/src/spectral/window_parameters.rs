@@ -15,7 +15,6 @@ use crate::float::Float as _;
 use crate::hash::Seed;
 use crate::parameters::{List, Parameters};
 use crate::promise::Promise;
-use crate::window::{Slack, Window};
 
 /// How many short hashes of how many bits, and the counters for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -84,7 +83,7 @@ impl Parameters for SpectralWindowParameters {
 
 impl Blueprint for SpectralWindowParameters {
     fn promise(&self) -> Promise {
-        Promise::remembering(Window::Last(self.window), Slack::Items(0), self.false_positive_rate())
+        Promise::remembering_last(self.window, 0, self.false_positive_rate())
     }
 
     fn heap_bytes(&self) -> u64 {

@@ -63,11 +63,7 @@ impl Command<Ours> for Card {
     };
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        let when = match call.words()[..] {
-            [_, _] => When::Now,
-            [_, _, moment] => When::at(moment)?,
-            _ => return Err(args::wrong_number("lately.card")),
-        };
+        let when = When::after_key(call, "lately.card")?;
         match call.key(1, Access::Read).value()? {
             Some(value) => {
                 let stored = value.filter()?;

@@ -2,7 +2,7 @@
 
 use super::info::NO_KEY;
 use super::moment::MOMENT;
-use crate::args::{self, When};
+use crate::args::When;
 use crate::engine::{Access, Arg, Command, Doc, Effect, Keys, Refusal, Reply};
 use crate::object::Stored;
 use crate::ours::{Call, Ours};
@@ -23,11 +23,7 @@ impl Command<Ours> for TurnBack {
     };
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {
-        let when = match call.words()[..] {
-            [_, _] => When::Now,
-            [_, _, moment] => When::at(moment)?,
-            _ => return Err(args::wrong_number("lately.turnback")),
-        };
+        let when = When::after_key(call, "lately.turnback")?;
         let (moment, clock) = {
             let mut key = call.key(1, Access::Write);
             let stored = key.value()?.ok_or(NO_KEY)?.filter()?;

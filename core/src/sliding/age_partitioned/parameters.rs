@@ -16,7 +16,7 @@ use crate::parameters::{List, Parameters};
 use crate::plan::effort;
 use crate::promise::{Mistakes, Promise};
 use crate::sliding::slices::{BlockShape, window_chance};
-use crate::window::{Slack, Window};
+use crate::window::Window;
 
 /// How many slices of which size, and when they move on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -111,11 +111,7 @@ impl Parameters for AgePartitionedParameters {
 
 impl Blueprint for AgePartitionedParameters {
     fn promise(&self) -> Promise {
-        Promise::remembering(
-            Window::Last(self.window()),
-            Slack::Items(self.slack()),
-            self.false_positive_rate(),
-        )
+        Promise::remembering_last(self.window(), self.slack(), self.false_positive_rate())
     }
 
     fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {

@@ -17,7 +17,6 @@ use crate::promise::{Mistakes, Promise};
 use crate::sliding::budget::least_error;
 use crate::sliding::swept_parameters::mistakes;
 use crate::sliding::{Passes, SweptParameters};
-use crate::window::{Slack, Window};
 
 /// Longest window, so that no product of its parts overflows.
 const LONGEST: u64 = 1 << 40;
@@ -160,11 +159,7 @@ impl Parameters for SlidingParameters {
 
 impl Blueprint for SlidingParameters {
     fn promise(&self) -> Promise {
-        Promise::remembering(
-            Window::Last(self.window),
-            Slack::Items(self.slack()),
-            self.false_positive_rate(),
-        )
+        Promise::remembering_last(self.window, self.slack(), self.false_positive_rate())
     }
 
     fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {
