@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::answers;
-use crate::column::{self, Column};
+use crate::column::{self, Column, Rows};
 use crate::error::unsupported;
 use crate::ever::Ever;
 use crate::held::Held;
@@ -73,9 +73,7 @@ impl Window {
         if !matches!(deed, Deed::Look) {
             self.0.believe(py, when.latest())?;
         }
-        let mut answers = vec![missing; column.len];
-        column.each(|rows, before| {
-            let answers = &mut answers[before..];
+        let answer = |rows: &[Rows], before: usize, answers: &mut [bool]| {
             self.0.batch(py, rows, (&when, before), answers, |filter, hashes, now, answers| {
                 match deed {
                     Deed::Add => filter.insert_hashes(hashes, now, answers),
@@ -83,8 +81,8 @@ impl Window {
                     Deed::Look => filter.contains_hashes(hashes, now, answers),
                 }
             });
-        })?;
-        answers::bools(py, column.kind, answers)
+        };
+        answers::bools(py, &column, missing, answer)
     }
 
     fn when(&self, now: Option<&Bound<'_, PyAny>>, len: usize) -> PyResult<When> {
