@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use lately::dictionary::hand::CacheLines;
+use lately::dictionary::tools::CacheLines;
 use lately::growing::{Growing, GrowingParameters};
 use lately::raw::{Filter, Membership, Removing, codec, remix};
 use lately::{Error, Hashing, Seed, Time};

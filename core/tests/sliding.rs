@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use lately::dictionary::Repeat;
-use lately::dictionary::hand::CacheLines;
+use lately::dictionary::tools::CacheLines;
 use lately::raw::{Age, Aging, Filter, Membership, codec, remix};
 use lately::sliding::{Sliding, SlidingCompact, SlidingCompactParameters, SlidingParameters};
 use lately::{Hashing, Seed, Time};

@@ -16,8 +16,8 @@
 
 use super::Shape;
 use super::bins::{SLOTS, THRESHOLD_BITS};
-use super::hand::{Hand, Part};
 use super::store::slots;
+use super::tools::{Part, Tools};
 use crate::bits::{Aligned, Isa, LINE_BYTES, Row, planes, size};
 use crate::hash::reduce;
 
@@ -162,15 +162,15 @@ impl Backyard {
 
     /// The room and slot of an exile of these rooms' home.
     #[inline(always)]
-    pub(super) fn find<H: Hand>(
+    pub(super) fn find<T: Tools>(
         &self,
-        hand: H,
+        tools: T,
         rooms: &[Room; ROOMS],
         bucket: u32,
         remainder: u64,
     ) -> Option<(Room, u64)> {
         for room in rooms {
-            let residents = self.residents(hand, room);
+            let residents = self.residents(tools, room);
             for slot in slots(residents) {
                 if self.value(room, slot) >> self.tag_bits == self.wanted(room, bucket, remainder) {
                     return Some((*room, slot));
@@ -183,10 +183,10 @@ impl Backyard {
     /// The room that takes the next exiles, and for how many it has space. The stash is the last
     /// resort.
     #[inline(always)]
-    pub(super) fn vacancy(&self, rooms: &[Room; ROOMS], hand: impl Hand) -> (Room, u32) {
+    pub(super) fn vacancy(&self, rooms: &[Room; ROOMS], tools: impl Tools) -> (Room, u32) {
         let [first, second, stash] = rooms;
         let vacant = |room: &Room| {
-            self.touch_used(room, hand);
+            self.touch_used(room, tools);
             self.used(room).count_zeros()
         };
         let (room, space) = match (vacant(first), vacant(second)) {
@@ -194,7 +194,7 @@ impl Backyard {
             (space, other) if space >= other => (first, space),
             (_, space) => (second, space),
         };
-        self.touch(room, hand);
+        self.touch(room, tools);
         (*room, space)
     }
 
@@ -216,18 +216,18 @@ impl Backyard {
 
     /// The slots of a room that hold exiles of its home.
     #[inline(always)]
-    pub(super) fn residents<H: Hand>(&self, hand: H, room: &Room) -> u64 {
-        let isa = hand.isa();
-        self.touch_used(room, hand);
+    pub(super) fn residents<T: Tools>(&self, tools: T, room: &Room) -> u64 {
+        let isa = tools.isa();
+        self.touch_used(room, tools);
         let used = self.used(room);
         if used == 0 {
             return 0;
         }
-        hand.touch(Part::Backyard, room.at, EXILES);
+        tools.touch(Part::Backyard, room.at, EXILES);
         let row: &Row = self.bytes.range(room.at..room.at + EXILES).first_chunk().unwrap();
         let mut residents = isa.bytes_holding(row, u8::MAX, room.home as u8) & used;
         if residents != 0 {
-            self.touch(room, hand);
+            self.touch(room, tools);
         }
         // A large table has more homes than the row can tell apart.
         if u32::from(room.size.home_bits) > ROW_BITS {
@@ -283,14 +283,14 @@ impl Backyard {
     }
 
     #[inline(always)]
-    fn touch(&self, room: &Room, hand: impl Hand) {
-        hand.touch(Part::Backyard, room.at, room.size.bytes());
+    fn touch(&self, room: &Room, tools: impl Tools) {
+        tools.touch(Part::Backyard, room.at, room.size.bytes());
     }
 
     #[inline(always)]
-    fn touch_used(&self, room: &Room, hand: impl Hand) {
+    fn touch_used(&self, room: &Room, tools: impl Tools) {
         let end = room.at + room.size.bytes();
-        hand.touch(Part::Backyard, end - USED, USED);
+        tools.touch(Part::Backyard, end - USED, USED);
     }
 
     #[inline(always)]

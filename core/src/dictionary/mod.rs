@@ -19,7 +19,6 @@
 
 mod backyard;
 pub(crate) mod bins;
-pub mod hand;
 pub(crate) mod head;
 mod layout;
 mod overflow;
@@ -27,6 +26,7 @@ pub(crate) mod several;
 mod state;
 mod store;
 mod table;
+pub mod tools;
 
 pub use store::{Dictionary, Fault, Repeat, Seen, Stats, Tags};
 pub use table::{Frame, Sweep, Table};

@@ -8,10 +8,10 @@
 
 use super::backyard::{Exile, ROOMS, Room};
 use super::bins::{NOBODY, SLOTS};
-use super::hand::Hand;
 use super::head::Head;
 use super::store::{Dictionary, Repeat, Seen, Tags, slots};
 use super::table::Sweep;
+use super::tools::Tools;
 use super::{Place, SPARE};
 use crate::bits::{FEW, Isa};
 
@@ -21,13 +21,18 @@ const EXILED: u32 = 3;
 impl Dictionary {
     /// The part of [`Table::find`](super::Table::find) that leaves the bin.
     #[inline(never)]
-    pub(super) fn find_exile<H: Hand>(&self, hand: H, place: Place, rooms: &[Room; ROOMS]) -> Seen {
-        let isa = hand.isa();
+    pub(super) fn find_exile<T: Tools>(
+        &self,
+        tools: T,
+        place: Place,
+        rooms: &[Room; ROOMS],
+    ) -> Seen {
+        let isa = tools.isa();
         let found = isa.vectorize(
             #[inline(always)]
             || {
                 let (room, slot) =
-                    self.backyard.find(hand, rooms, place.bucket, place.remainder)?;
+                    self.backyard.find(tools, rooms, place.bucket, place.remainder)?;
                 Some(self.backyard.exile(&room, slot).tag)
             },
         );
@@ -40,14 +45,14 @@ impl Dictionary {
 
     /// The rest of [`Dictionary::insert`] when the entry may be stored already, or its bin is full.
     #[inline(always)]
-    pub(super) fn insert_with_exiles<H: Hand>(
+    pub(super) fn insert_with_exiles<T: Tools>(
         &mut self,
-        hand: H,
+        tools: T,
         place: Place,
         tags: Tags,
         repeat: Repeat,
     ) -> Seen {
-        let isa = hand.isa();
+        let isa = tools.isa();
         let blind = self.frame.is_blind(place.bin);
         let mut bin = self.bins.get_mut(place.bin);
         let mut head = bin.head();
@@ -70,7 +75,7 @@ impl Dictionary {
         let mut lost = false;
         if place.bucket >= head.threshold {
             if let Some((room, slot)) =
-                self.backyard.find(hand, &rooms, place.bucket, place.remainder)
+                self.backyard.find(tools, &rooms, place.bucket, place.remainder)
             {
                 let before = self.backyard.exile(&room, slot).tag;
                 if repeat == Repeat::Refresh {
@@ -90,7 +95,7 @@ impl Dictionary {
         let full = head.ends >> (SLOTS - 1) != 0;
         let stays = !full || place.bucket < head.last_bucket();
         if full {
-            let (room, vacant) = self.backyard.vacancy(&rooms, hand);
+            let (room, vacant) = self.backyard.vacancy(&rooms, tools);
             let newcomer =
                 Exile { bucket: place.bucket, remainder: place.remainder, tag: tags.now };
             // Some more while we are at it, so that the next ones find room in the bin.
@@ -123,8 +128,8 @@ impl Dictionary {
     /// The part of [`Table::sweep`](super::Table::sweep) that leaves the bin: smallest buckets come first, so that
     /// the threshold rises.
     #[inline(always)]
-    pub(super) fn bring_home<H: Hand>(&mut self, hand: H, sweep: Sweep, mut head: Head) {
-        let isa = hand.isa();
+    pub(super) fn bring_home<T: Tools>(&mut self, tools: T, sweep: Sweep, mut head: Head) {
+        let isa = tools.isa();
         isa.vectorize_apart(
             #[inline(always)]
             || {
@@ -133,7 +138,7 @@ impl Dictionary {
                 let mut waiting = Waiting::default();
                 for (index, room) in rooms.iter().enumerate() {
                     let mut leaving = 0;
-                    for slot in slots(self.backyard.residents(hand, room)) {
+                    for slot in slots(self.backyard.residents(tools, room)) {
                         let exile = self.backyard.exile(room, slot);
                         self.frame.due += u64::from(exile.tag == sweep.due);
                         if exile.tag == sweep.expired {

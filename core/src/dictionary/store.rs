@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 
 use super::backyard::{Backyard, Exile};
 use super::bins::{Bin, Bins, NOBODY};
-use super::hand::{Hand, Part};
 use super::table::{Frame, Sweep, Table};
+use super::tools::{Part, Tools};
 use super::{Place, Shape};
 use crate::bits::{Footprint, Isa, Scalar};
 use crate::codec::Writer;
@@ -123,14 +123,14 @@ impl Dictionary {
     /// The answer is what was known before. With [`Repeat::Keep`], anything but [`Seen::No`]
     /// changes nothing.
     #[inline(always)]
-    pub fn insert<H: Hand>(&mut self, hand: H, place: Place, tags: Tags, repeat: Repeat) -> Seen {
-        let isa = hand.isa();
-        let Err(slot) = self.try_insert_fresh(hand, place, tags.now) else { return Seen::No };
+    pub fn insert<T: Tools>(&mut self, tools: T, place: Place, tags: Tags, repeat: Repeat) -> Seen {
+        let isa = tools.isa();
+        let Err(slot) = self.try_insert_fresh(tools, place, tags.now) else { return Seen::No };
         isa.vectorize_apart(
             #[inline(always)]
             || match self.try_repeat(isa, place, slot, tags, repeat) {
                 Some(before) => Seen::Yes(before),
-                None => self.find_or_insert(hand, place, tags, repeat),
+                None => self.find_or_insert(tools, place, tags, repeat),
             },
         )
     }
@@ -181,9 +181,9 @@ impl Dictionary {
     }
 
     #[inline(always)]
-    fn touch_bin(&self, bin: usize, hand: impl Hand) {
+    fn touch_bin(&self, bin: usize, tools: impl Tools) {
         let stride = self.bins.records.stride();
-        hand.touch(Part::Bins, bin * stride, stride);
+        tools.touch(Part::Bins, bin * stride, stride);
     }
 }
 
@@ -201,9 +201,9 @@ impl Table for Dictionary {
     }
 
     #[inline(always)]
-    fn find<H: Hand>(&self, hand: H, place: Place) -> Seen {
-        let isa = hand.isa();
-        self.touch_bin(place.bin, hand);
+    fn find<T: Tools>(&self, tools: T, place: Place) -> Seen {
+        let isa = tools.isa();
+        self.touch_bin(place.bin, tools);
         let bin = self.bins.get(place.bin);
         let view = bin.view(place.bucket);
         let rooms = view.overflows().then(|| {
@@ -216,12 +216,12 @@ impl Table for Dictionary {
         if slot != 0 {
             return Seen::Yes(bin.tag(isa, slot));
         }
-        rooms.map_or(Seen::No, |rooms| self.find_exile(hand, place, &rooms))
+        rooms.map_or(Seen::No, |rooms| self.find_exile(tools, place, &rooms))
     }
 
     #[inline(always)]
-    fn glance<H: Hand>(&self, hand: H, place: Place) -> Result<bool, u64> {
-        let isa = hand.isa();
+    fn glance<T: Tools>(&self, tools: T, place: Place) -> Result<bool, u64> {
+        let isa = tools.isa();
         let Some(bin) = self.bins.front(place.bin) else { return Err(0) };
         bin.prefetch_row();
         let view = bin.view(place.bucket);
@@ -244,15 +244,15 @@ impl Table for Dictionary {
     }
 
     #[inline(always)]
-    fn held<H: Hand>(&self, _hand: H, place: Place, slot: u64) -> Option<u64> {
+    fn held<T: Tools>(&self, _tools: T, place: Place, slot: u64) -> Option<u64> {
         // Whatever is stored is alive.
         self.bins.get(place.bin).planes_prove(slot, place.remainder).then_some(0)
     }
 
     #[inline(always)]
-    fn try_insert_fresh<H: Hand>(&mut self, hand: H, place: Place, tag: u64) -> Result<(), u64> {
-        let isa = hand.isa();
-        self.touch_bin(place.bin, hand);
+    fn try_insert_fresh<T: Tools>(&mut self, tools: T, place: Place, tag: u64) -> Result<(), u64> {
+        let isa = tools.isa();
+        self.touch_bin(place.bin, tools);
         let mut bin = self.bins.get_mut(place.bin);
         bin.prefetch_row();
         let view = bin.view(place.bucket);
@@ -271,15 +271,15 @@ impl Table for Dictionary {
 
     /// To begin anew would cost as much again: the words taken apart, all 64 slots compared.
     #[inline(always)]
-    fn try_repeat<H: Hand>(
+    fn try_repeat<T: Tools>(
         &mut self,
-        hand: H,
+        tools: T,
         place: Place,
         slot: u64,
         tags: Tags,
         repeat: Repeat,
     ) -> Option<u64> {
-        let isa = hand.isa();
+        let isa = tools.isa();
         if slot == 0 {
             return None;
         }
@@ -293,21 +293,21 @@ impl Table for Dictionary {
     }
 
     #[inline(always)]
-    fn find_or_insert<H: Hand>(
+    fn find_or_insert<T: Tools>(
         &mut self,
-        hand: H,
+        tools: T,
         place: Place,
         moment: Tags,
         repeat: Repeat,
     ) -> Seen {
-        self.insert_with_exiles(hand, place, moment, repeat)
+        self.insert_with_exiles(tools, place, moment, repeat)
     }
 
     /// Also brings exiles home as far as there is room. Touches one bin, two sheds and the stash.
     #[inline(always)]
-    fn sweep<H: Hand>(&mut self, hand: H, sweep: Sweep) {
-        let isa = hand.isa();
-        self.touch_bin(sweep.home, hand);
+    fn sweep<T: Tools>(&mut self, tools: T, sweep: Sweep) {
+        let isa = tools.isa();
+        self.touch_bin(sweep.home, tools);
         self.bins.records.prefetch_to_write(self.level(), sweep.home);
         self.bins.records.prefetch_to_write(self.level(), sweep.home + AHEAD);
         let mut bin = self.bins.get_mut(sweep.home);
@@ -321,7 +321,7 @@ impl Table for Dictionary {
             self.frame.forget(leaving.count_ones());
         }
         if head.threshold != NOBODY {
-            self.bring_home(hand, sweep, head);
+            self.bring_home(tools, sweep, head);
         }
         self.age_region(sweep.home);
     }

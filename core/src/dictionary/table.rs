@@ -4,7 +4,7 @@
 use core::fmt::Debug;
 use core::mem::offset_of;
 
-use super::hand::Hand;
+use super::tools::Tools;
 use super::{Cut, Fault, Place, Repeat, Seen};
 use crate::bits::{Level, Scalar};
 use crate::codec::{Reader, Writer};
@@ -127,47 +127,47 @@ pub trait Table: Clone + Debug + Send + Sync + 'static {
     /// Otherwise the slot that probably holds it, if any: [`Table::held`] says whether it does,
     /// and if it does not, [`Table::find`] whether another does. Both should be kept out of the
     /// way.
-    fn glance<H: Hand>(&self, hand: H, place: Place) -> Result<bool, u64>;
+    fn glance<T: Tools>(&self, tools: T, place: Place) -> Result<bool, u64>;
 
     /// The tag in the slot of its home that a [glance](Table::glance) found, if it holds the place; some
     /// tag that is alive, if all are that are stored.
-    fn held<H: Hand>(&self, hand: H, place: Place, slot: u64) -> Option<u64>;
+    fn held<T: Tools>(&self, tools: T, place: Place, slot: u64) -> Option<u64>;
 
     /// What is known of a place.
-    fn find<H: Hand>(&self, hand: H, place: Place) -> Seen;
+    fn find<T: Tools>(&self, tools: T, place: Place) -> Seen;
 
     /// Stores a place that is certainly new, with room for it: the common case. In any other case, does
     /// nothing, and tells the slot that probably holds it, or zero: [`Table::try_repeat`] is next, and if
     /// that does nothing either, [`Table::find_or_insert`].
-    fn try_insert_fresh<H: Hand>(&mut self, hand: H, place: Place, tag: u64) -> Result<(), u64>;
+    fn try_insert_fresh<T: Tools>(&mut self, tools: T, place: Place, tag: u64) -> Result<(), u64>;
 
     /// Does what a repeat does to such a slot, and tells its tag before; nothing if that does not hold the
     /// place, or if the table tells no slots.
     #[inline(always)]
-    fn try_repeat<H: Hand>(
+    fn try_repeat<T: Tools>(
         &mut self,
-        hand: H,
+        tools: T,
         place: Place,
         slot: u64,
         moment: Self::Moment,
         repeat: Repeat,
     ) -> Option<u64> {
-        let _ = (hand, place, slot, moment, repeat);
+        let _ = (tools, place, slot, moment, repeat);
         None
     }
 
     /// Looks a place up and makes sure that it is stored. The answer is what was known before; an entry
     /// that is not alive counts as not known. With [`Repeat::Keep`], anything known changes nothing.
-    fn find_or_insert<H: Hand>(
+    fn find_or_insert<T: Tools>(
         &mut self,
-        hand: H,
+        tools: T,
         place: Place,
         moment: Self::Moment,
         repeat: Repeat,
     ) -> Seen;
 
     /// Removes what has expired of a home.
-    fn sweep<H: Hand>(&mut self, hand: H, sweep: Sweep);
+    fn sweep<T: Tools>(&mut self, tools: T, sweep: Sweep);
 
     /// Asks for the memory of a place ahead of its use.
     fn prefetch(&self, place: Place);

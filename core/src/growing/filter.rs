@@ -14,7 +14,7 @@ use super::state;
 use crate::bits::{Isa, LINE_WORDS, Level, Scalar, children, prefetch, prefix, vectorized};
 use crate::blueprint::Blueprint;
 use crate::codec::Writer;
-use crate::dictionary::hand::{CacheLines, Hand};
+use crate::dictionary::tools::{CacheLines, Tools};
 use crate::error::Error;
 use crate::filter::{Filter, Membership, Removing};
 #[cfg(not(feature = "std"))]
@@ -128,47 +128,47 @@ impl Growing {
     }
 
     #[inline(always)]
-    fn insert_alone<H: Hand>(&mut self, hand: H, hash: u64, repeat: OnMatch) -> bool {
+    fn insert_alone<T: Tools>(&mut self, tools: T, hash: u64, repeat: OnMatch) -> bool {
         self.segment_ahead(hash, true);
-        self.insert(hand, hash, repeat)
+        self.insert(tools, hash, repeat)
     }
 
     /// Whether the key is new. With [`OnMatch::Store`], it is stored in any case.
     #[inline(always)]
-    fn insert<H: Hand>(&mut self, hand: H, hash: u64, repeat: OnMatch) -> bool {
+    fn insert<T: Tools>(&mut self, tools: T, hash: u64, repeat: OnMatch) -> bool {
         loop {
-            touch_directory(hand, 1);
+            touch_directory(tools, 1);
             let (depth, mut segment) = self.directory.segment_mut(hash);
             let of = self.depths.of(hash, depth);
             let (place, width) = (of.place(hash, depth), of.width());
             if segment.is_blind() {
                 return false;
             }
-            match segment.insert(hand, width, place, repeat) {
+            match segment.insert(tools, width, place, repeat) {
                 Outcome::Seen => return false,
                 Outcome::Stored { seen } => {
                     self.items += 1;
                     return !seen;
                 }
                 // Afterwards every block has a free slot.
-                Outcome::Full => self.make_room(hand, hash),
+                Outcome::Full => self.make_room(tools, hash),
             }
         }
     }
 
     /// Gives the segment of a hash more bins, or splits it.
     #[inline(never)]
-    pub(super) fn make_room<H: Hand>(&mut self, hand: H, hash: u64) {
-        let isa = hand.isa();
-        self.drop_leftovers(hand, hash);
+    pub(super) fn make_room<T: Tools>(&mut self, tools: T, hash: u64) {
+        let isa = tools.isa();
+        self.drop_leftovers(tools, hash);
         let (depth, segment) = self.directory.segment(hash);
         let width = self.parameters.width_at(hash, depth);
         let counts = segment.counts(width);
         let entries: usize = counts.iter().sum();
         let most = self.parameters.bins_of(prefix(hash, depth), depth);
         let bins = self.parameters.bins_at(depth as usize, entries);
-        touch(hand, 0, segment.words().len());
-        if self.should_split(bins, most, depth) && self.split(hand, hash) {
+        touch(tools, 0, segment.words().len());
+        if self.should_split(bins, most, depth) && self.split(tools, hash) {
             return;
         }
         let (_, segment) = self.directory.segment(hash);
@@ -179,15 +179,15 @@ impl Growing {
             self.items = self.items.saturating_sub(entries as u64);
             Segment::blind()
         };
-        touch(hand, ELSEWHERE, made.words().len());
+        touch(tools, ELSEWHERE, made.words().len());
         self.directory.replace(hash, made);
         let made = self.directory.make_entries_ahead(self.items, self.parameters.capacity());
-        touch_directory(hand, 2 * made);
+        touch_directory(tools, 2 * made);
     }
 
     /// Splits the segment of a hash, if that can be done now.
-    pub(super) fn split<H: Hand>(&mut self, hand: H, hash: u64) -> bool {
-        let isa = hand.isa();
+    pub(super) fn split<T: Tools>(&mut self, tools: T, hash: u64) -> bool {
+        let isa = tools.isa();
         let (depth, segment) = self.directory.segment(hash);
         if !self.directory.can_split(depth) {
             return false;
@@ -196,13 +196,13 @@ impl Growing {
         let below = children(hash, depth).map(|child| self.parameters.width_at(child, depth + 1));
         let halves = halves(isa, &segment, width, below);
         for (child, half) in halves.iter().enumerate() {
-            touch(hand, ELSEWHERE << child, half.segment.words().len());
+            touch(tools, ELSEWHERE << child, half.segment.words().len());
         }
         let origins = self.origins_of_halves(hash, &halves);
         let is_little = origins.iter().all(|origins| origins.words().len() <= MOST_NOTES);
         if is_little {
             let segments = halves.map(|half| half.segment);
-            touch_directory(hand, self.directory.split(hash, segments, origins));
+            touch_directory(tools, self.directory.split(hash, segments, origins));
         }
         is_little
     }
@@ -355,6 +355,6 @@ pub(super) const ELSEWHERE: usize = 1 << 16;
 
 /// Counts this many entries of tables, each on a cache line of its own.
 #[inline(always)]
-pub(super) fn touch_directory(hand: impl Hand, lines: usize) {
-    touch(hand, ELSEWHERE << 2, LINE_WORDS * lines);
+pub(super) fn touch_directory(tools: impl Tools, lines: usize) {
+    touch(tools, ELSEWHERE << 2, LINE_WORDS * lines);
 }

@@ -16,7 +16,7 @@ use super::origin::{Origin, Origins};
 use super::reshape::{Half, bins_for};
 use super::segment::{Address, Run, Segment};
 use crate::bits::{Isa, prefix, vectorized};
-use crate::dictionary::hand::Hand;
+use crate::dictionary::tools::Tools;
 use crate::filter::Removing;
 
 /// A segment is made smaller when it would be even with so many entries more, so that removing and
@@ -113,16 +113,16 @@ impl Growing {
     }
 
     /// Removes, from the segment of a hash, copies of entries that were taken back elsewhere.
-    pub(super) fn drop_leftovers<H: Hand>(&mut self, hand: H, hash: u64) {
+    pub(super) fn drop_leftovers<T: Tools>(&mut self, tools: T, hash: u64) {
         if self.parameters.removing {
             let width = self.parameters.width(self.directory.segment(hash).0);
-            self.drop_leftovers_for(hand, width, hash);
+            self.drop_leftovers_for(tools, width, hash);
         }
     }
 
     /// The same for a segment whose fields have another width.
-    pub(super) fn drop_leftovers_for<H: Hand>(&mut self, hand: H, width: usize, hash: u64) {
-        let isa = hand.isa();
+    pub(super) fn drop_leftovers_for<T: Tools>(&mut self, tools: T, width: usize, hash: u64) {
+        let isa = tools.isa();
         let (depth, segment) = self.directory.segment(hash);
         let prefix = prefix(hash, depth);
         let mut used_up = segment.used_up(width);
@@ -131,7 +131,7 @@ impl Growing {
             let copies = used_up.iter().rev().take_while(|&&other| other == place).count();
             used_up.truncate(used_up.len() - copies);
             let bucket = Origin::new(prefix, depth, place.block, place.bucket);
-            touch_directory(hand, 2 * depth as usize);
+            touch_directory(tools, 2 * depth as usize);
             let needed = self.needed(bucket);
             for _ in needed.unwrap_or(copies)..copies {
                 self.directory.segment_mut(hash).1.remove_used_up(isa, width, place);

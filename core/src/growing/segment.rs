@@ -27,7 +27,7 @@ use alloc::boxed::Box;
 use core::ops::{Deref, DerefMut};
 
 use crate::bits::{Isa, insert_bits_down, insert_bits_up, read_bits, read_bits_down, write_bits};
-use crate::dictionary::hand::Hand;
+use crate::dictionary::tools::Tools;
 
 pub(super) use super::address::{
     ADDRESS_CHANCE, Address, BLOCK_BITS, BLOCKS, BUCKETS, Block, HEAD, MOST_BINS, Run, SLOTS,
@@ -264,18 +264,18 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
 
     /// Counts what is read of a run.
     #[inline(always)]
-    fn touch_run(&self, hand: impl Hand, width: usize, block: Block, run: Run) {
-        touch(hand, HEAD + block.start() / SLOTS, 2);
-        self.touch_slots(hand, width, run.first, run.end);
+    fn touch_run(&self, tools: impl Tools, width: usize, block: Block, run: Run) {
+        touch(tools, HEAD + block.start() / SLOTS, 2);
+        self.touch_slots(tools, width, run.first, run.end);
     }
 
     /// Counts ends and fields of the slots from `first` to `last`.
     #[inline(always)]
-    fn touch_slots(&self, hand: impl Hand, width: usize, first: usize, last: usize) {
-        touch(hand, HEAD + first / SLOTS, last / SLOTS + 1 - first / SLOTS);
+    fn touch_slots(&self, tools: impl Tools, width: usize, first: usize, last: usize) {
+        touch(tools, HEAD + first / SLOTS, last / SLOTS + 1 - first / SLOTS);
         let low = self.field_end(width, last + 1) / 64;
         let high = self.field_end(width, first) / 64;
-        touch(hand, low, high + 1 - low);
+        touch(tools, low, high + 1 - low);
     }
 }
 
@@ -308,20 +308,20 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
 
     /// Stores an entry unless one matches, or there is no room.
     #[inline(always)]
-    pub(super) fn insert<H: Hand>(
+    pub(super) fn insert<T: Tools>(
         &mut self,
-        hand: H,
+        tools: T,
         width: usize,
         place: Address,
         repeat: OnMatch,
     ) -> Outcome {
-        let isa = hand.isa();
+        let isa = tools.isa();
         let Address { block, bucket, field } = place;
         let number = block as usize;
-        touch(hand, number, 1);
+        touch(tools, number, 1);
         let block = self.block(number);
         let run = self.run(isa, block, bucket);
-        self.touch_run(hand, width, block, run);
+        self.touch_run(tools, width, block, run);
         let mut compared = Compared::default();
         for slot in run.first..run.end {
             compared.add(self.field(width, slot), field);
@@ -334,7 +334,7 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
             return Outcome::Seen;
         }
         let at = run.first + compared.less;
-        if !self.make_slot(width, number, at, at == run.end, field, hand) {
+        if !self.make_slot(width, number, at, at == run.end, field, tools) {
             return Outcome::Full;
         }
         if at == run.end && run.end > run.first {
@@ -353,11 +353,11 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         at: usize,
         ends: bool,
         field: u64,
-        hand: impl Hand,
+        tools: impl Tools,
     ) -> bool {
         let Some((last_moved, gap)) = self.gap(width, number) else { return false };
-        touch(hand, number, last_moved + 1 - number);
-        self.touch_slots(hand, width, at, gap);
+        touch(tools, number, last_moved + 1 - number);
+        self.touch_slots(tools, width, at, gap);
         self.open(width, at, gap, ends, field);
         for start in &mut self.words[number + 1..=last_moved] {
             *start += 1;

@@ -16,7 +16,7 @@ use super::swept_parameters::{Passes, SweptParameters};
 use crate::bits::{Footprint, Isa as _, vectorized};
 use crate::blueprint::{Blueprint, Floor, Structure, Unfit};
 use crate::codec::{Reader, Writer};
-use crate::dictionary::hand::{CacheLines, Hand};
+use crate::dictionary::tools::{CacheLines, Tools};
 use crate::dictionary::{Fault, Frame, Repeat, Seen, Table};
 use crate::error::Error;
 use crate::filter::{Age, Aging, Filter, Membership};
@@ -111,11 +111,11 @@ impl<P: SweptParameters> Swept<P> {
     }
 
     #[inline(always)]
-    fn insert<H: Hand>(&mut self, hand: H, hash: u64, repeat: Repeat) -> bool {
+    fn insert<T: Tools>(&mut self, tools: T, hash: u64, repeat: Repeat) -> bool {
         if self.clock.advance() {
-            return self.sweep_and_insert(hand, hash, repeat);
+            return self.sweep_and_insert(tools, hash, repeat);
         }
-        self.insert_into_swept(hand, hash, repeat)
+        self.insert_into_swept(tools, hash, repeat)
     }
 
     /// An insertion before which homes are to be swept.
@@ -123,36 +123,36 @@ impl<P: SweptParameters> Swept<P> {
     /// Out of line, all of it: six of seven insertions sweep nothing, and should not have to keep
     /// anything for the time after.
     #[inline(always)]
-    fn sweep_and_insert<H: Hand>(&mut self, hand: H, hash: u64, repeat: Repeat) -> bool {
-        hand.isa().vectorize_apart(
+    fn sweep_and_insert<T: Tools>(&mut self, tools: T, hash: u64, repeat: Repeat) -> bool {
+        tools.isa().vectorize_apart(
             #[inline(always)]
             || {
                 // On its way while another home is swept.
                 self.fetch(hash);
-                self.sweep(hand);
-                self.insert_into_swept(hand, hash, repeat)
+                self.sweep(tools);
+                self.insert_into_swept(tools, hash, repeat)
             },
         )
     }
 
     /// Sweeps the homes whose turn it is.
     #[inline(always)]
-    fn sweep<H: Hand>(&mut self, hand: H) {
+    fn sweep<T: Tools>(&mut self, tools: T) {
         let table = &mut self.table;
         self.clock.sweep(
             #[inline(always)]
-            |sweep| table.sweep(hand, sweep),
+            |sweep| table.sweep(tools, sweep),
         );
     }
 
     /// An insertion into a home that is swept as far as it should be.
     #[inline(always)]
-    fn insert_into_swept<H: Hand>(&mut self, hand: H, hash: u64, repeat: Repeat) -> bool {
+    fn insert_into_swept<T: Tools>(&mut self, tools: T, hash: u64, repeat: Repeat) -> bool {
         let place = self.table.place(hash);
         let tag = self.clock.tag_of(place.bin);
-        match self.table.try_insert_fresh(hand, place, tag) {
+        match self.table.try_insert_fresh(tools, place, tag) {
             Ok(()) => true,
-            Err(slot) => self.repeat_or_insert(hand, hash, slot, repeat),
+            Err(slot) => self.repeat_or_insert(tools, hash, slot, repeat),
         }
     }
 
@@ -160,67 +160,73 @@ impl<P: SweptParameters> Swept<P> {
     /// in a single insertion, a new key would wait for what only repeats need. After a sweep it goes on as without
     /// one, since the loop keeps its registers anyway.
     #[inline(always)]
-    fn insert_of_batch<H: Hand>(&mut self, hand: H, hash: u64, repeat: Repeat) -> bool {
+    fn insert_of_batch<T: Tools>(&mut self, tools: T, hash: u64, repeat: Repeat) -> bool {
         if self.clock.advance() {
-            hand.isa().vectorize_apart(
+            tools.isa().vectorize_apart(
                 #[inline(always)]
-                || self.sweep(hand),
+                || self.sweep(tools),
             );
         }
         let place = self.table.place(hash);
         let tag = self.clock.tag_of(place.bin);
-        let Err(slot) = self.table.try_insert_fresh(hand, place, tag) else {
+        let Err(slot) = self.table.try_insert_fresh(tools, place, tag) else {
             return true;
         };
         let moment = self.clock.moment(place.bin);
-        self.table.try_repeat(hand, place, slot, moment, repeat).is_none()
-            && self.repeat_or_insert(hand, hash, 0, repeat)
+        self.table.try_repeat(tools, place, slot, moment, repeat).is_none()
+            && self.repeat_or_insert(tools, hash, 0, repeat)
     }
 
     /// The rest of an insertion that is not done at once. Begins with the hash, so that the short way
     /// need not keep what it made of it; a function of its own, so that only the long way stores what it
     /// hands on.
     #[inline(always)]
-    fn repeat_or_insert<H: Hand>(&mut self, hand: H, hash: u64, slot: u64, repeat: Repeat) -> bool {
-        hand.isa().vectorize_apart(
+    fn repeat_or_insert<T: Tools>(
+        &mut self,
+        tools: T,
+        hash: u64,
+        slot: u64,
+        repeat: Repeat,
+    ) -> bool {
+        tools.isa().vectorize_apart(
             #[inline(always)]
             || {
                 let place = self.table.place(hash);
                 let moment = self.clock.moment(place.bin);
-                if self.table.try_repeat(hand, place, slot, moment, repeat).is_some() {
+                if self.table.try_repeat(tools, place, slot, moment, repeat).is_some() {
                     return false;
                 }
-                self.table.find_or_insert(hand, place, moment, repeat) == Seen::No
+                self.table.find_or_insert(tools, place, moment, repeat) == Seen::No
             },
         )
     }
 
     #[inline(always)]
-    fn contains<H: Hand>(&self, hand: H, hash: u64) -> bool {
-        match self.table.glance(hand, self.table.place(hash)) {
+    fn contains<T: Tools>(&self, tools: T, hash: u64) -> bool {
+        match self.table.glance(tools, self.table.place(hash)) {
             Ok(seen) => seen,
-            Err(slot) => self.contains_the_long_way(hand, hash, slot),
+            Err(slot) => self.contains_the_long_way(tools, hash, slot),
         }
     }
 
     /// The rest of a lookup when a glance did not tell. Begins with the hash, so that the glance need
     /// not keep what it made of it, and takes words only, which travel in registers.
     #[inline(never)]
-    fn contains_the_long_way<H: Hand>(&self, hand: H, hash: u64, slot: u64) -> bool {
+    fn contains_the_long_way<T: Tools>(&self, tools: T, hash: u64, slot: u64) -> bool {
         let place = self.table.place(hash);
-        if let Some(tag) = self.table.held(hand, place, slot) {
+        if let Some(tag) = self.table.held(tools, place, slot) {
             return self.clock.is_alive(place.bin, tag);
         }
-        hand.isa().vectorize_apart(
+        tools.isa().vectorize_apart(
             #[inline(always)]
-            || self.contains_after_all(hand, hash),
+            || self.contains_after_all(tools, hash),
         )
     }
 
     #[inline(always)]
-    fn contains_after_all<H: Hand>(&self, hand: H, hash: u64) -> bool {
+    fn contains_after_all<T: Tools>(&self, tools: T, hash: u64) -> bool {
         let place = self.table.place(hash);
-        match self.table.find(hand, place) {
+        match self.table.find(tools, place) {
             Seen::No => false,
             Seen::Perhaps => true,
             Seen::Yes(tag) => self.clock.is_alive(place.bin, tag),
@@ -230,12 +236,12 @@ impl<P: SweptParameters> Swept<P> {
     /// What a repeat does is told by a function, each of which has a loop of its own: one loop would ask for every key.
     fn insert_batch(&mut self, hashes: &[u64], repeat: impl Fn() -> Repeat, new: &mut [bool]) {
         assert_eq!(hashes.len(), new.len(), "one answer per hash");
-        vectorized!(self.table.level(), |hand| {
+        vectorized!(self.table.level(), |tools| {
             self.table.prefetch_sweeps(self.clock.next_home());
             hashes.iter().take(AHEAD).for_each(|&hash| self.fetch(hash));
             for (index, (&hash, new)) in hashes.iter().zip(new).enumerate() {
                 self.fetch(hashes[(index + AHEAD).min(hashes.len() - 1)]);
-                *new = self.insert_of_batch(hand, hash, repeat());
+                *new = self.insert_of_batch(tools, hash, repeat());
             }
         });
     }
@@ -256,17 +262,17 @@ impl<P: SweptParameters> Membership for Swept<P> {
     #[inline]
     fn insert_hash(&mut self, hash: u64, _now: Time) -> bool {
         // The closure holds two words, which travel in registers.
-        vectorized!(self.table.level(), |hand| { self.insert(hand, hash, Repeat::Refresh) })
+        vectorized!(self.table.level(), |tools| { self.insert(tools, hash, Repeat::Refresh) })
     }
 
     #[inline]
     fn insert_new_hash(&mut self, hash: u64, _now: Time) -> bool {
-        vectorized!(self.table.level(), |hand| { self.insert(hand, hash, Repeat::Keep) })
+        vectorized!(self.table.level(), |tools| { self.insert(tools, hash, Repeat::Keep) })
     }
 
     #[inline]
     fn contains_hash(&self, hash: u64, _now: Time) -> bool {
-        vectorized!(self.table.level(), |hand| self.contains(hand, hash))
+        vectorized!(self.table.level(), |tools| self.contains(tools, hash))
     }
 
     #[inline]
@@ -284,12 +290,12 @@ impl<P: SweptParameters> Membership for Swept<P> {
 
     fn contains_hashes(&self, hashes: &[u64], _now: Time, seen: &mut [bool]) {
         assert_eq!(hashes.len(), seen.len(), "one answer per hash");
-        vectorized!(self.table.level(), |hand| {
+        vectorized!(self.table.level(), |tools| {
             let fetch = |hash| self.table.prefetch_front(self.table.place(hash));
             hashes.iter().take(AHEAD).for_each(|&hash| fetch(hash));
             for (index, (&hash, seen)) in hashes.iter().zip(seen).enumerate() {
                 fetch(hashes[(index + AHEAD).min(hashes.len() - 1)]);
-                *seen = self.contains(hand, hash);
+                *seen = self.contains(tools, hash);
             }
         });
     }

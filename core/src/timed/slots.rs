@@ -11,6 +11,7 @@ use super::find::{Found, Spot, may_match};
 use super::segment::{Info, SLOTS, Segment, Shape};
 use super::stash::Numbered;
 use crate::bits::Isa;
+pub(super) use crate::dictionary::Repeat;
 use crate::dictionary::bins::NOBODY;
 use crate::dictionary::several::FEW;
 
@@ -25,15 +26,6 @@ pub(super) enum Outcome {
     Seen,
     /// There is no room; nothing changed.
     Full,
-}
-
-/// What to do with a key that is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Repeat {
-    /// It counts as seen now.
-    Refresh,
-    /// It counts as seen when it was.
-    Keep,
 }
 
 impl<W: DerefMut<Target = [u64]>> Segment<W> {

@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::{Result, anyhow};
 use clap::Args;
 use lately::dictionary::Repeat;
-use lately::dictionary::hand::CacheLines;
+use lately::dictionary::tools::CacheLines;
 use lately::raw::quantity;
 use lately::sliding::{Sliding, SlidingParameters};
 use lately::{ErrorRate, Hashing, Seed};

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use clap::Args;
-use lately::dictionary::hand::CacheLines;
+use lately::dictionary::tools::CacheLines;
 use lately::raw::quantity;
 use testkit::streams;
 

@@ -13,7 +13,7 @@ use super::block::Block;
 use super::run::GOES_ON;
 use super::store::{Blocks, Spot, open};
 use crate::bits::Isa;
-use crate::dictionary::hand::Hand;
+use crate::dictionary::tools::Tools;
 
 /// Blocks behind its home that one operation looks at, at most.
 pub const REACH: usize = 128;
@@ -33,13 +33,13 @@ pub(super) enum Room {
 impl Blocks {
     /// The first block behind a full one that has a free slot, for an entry of `home`.
     #[inline(always)]
-    pub(super) fn room(&self, home: usize, full: usize, hand: impl Hand) -> Room {
+    pub(super) fn room(&self, home: usize, full: usize, tools: impl Tools) -> Room {
         if !self.may_lend(home + 1..full + 1) {
             return Room::None;
         }
         let end = (home + REACH).min(self.blocks());
         for number in full + 1..end {
-            self.touch(number, hand);
+            self.touch(number, tools);
             let block = self.get(number);
             if block.guests() == MOST_GUESTS {
                 return Room::None;

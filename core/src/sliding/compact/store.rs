@@ -7,7 +7,7 @@ use super::run::Bucket;
 use super::{SPARE_BLOCKS, Shape};
 use crate::bits::{Isa, Records};
 use crate::codec::Writer;
-use crate::dictionary::hand::{Hand, Part};
+use crate::dictionary::tools::{Part, Tools};
 use crate::dictionary::{Fault, Frame, Place, Repeat, Seen, Sweep, Table};
 
 /// Hashes with tags, in blocks that spill into the next one. Memory is fixed at construction.
@@ -50,16 +50,16 @@ impl Blocks {
 
     /// Stores an entry whose spot is in a full block: what is there moves up to the next free slot.
     #[inline(always)]
-    fn insert_into_full<H: Hand>(
+    fn insert_into_full<T: Tools>(
         &mut self,
-        hand: H,
+        tools: T,
         home: usize,
         bucket: Bucket,
         spot: Spot,
         entry: u64,
     ) {
-        let isa = hand.isa();
-        match self.room(home, spot.block, hand) {
+        let isa = tools.isa();
+        match self.room(home, spot.block, tools) {
             Room::Until(free) => {
                 self.shift(isa, home, spot, free, entry);
                 self.get_mut(home).set_occupied(bucket);
@@ -71,9 +71,9 @@ impl Blocks {
 
     /// Where the run of a place begins, also if it is next door or further, and its entry.
     #[inline(always)]
-    pub(super) fn locate<H: Hand>(&self, hand: H, place: Place) -> Spot {
-        let isa = hand.isa();
-        self.touch(place.bin, hand);
+    pub(super) fn locate<T: Tools>(&self, tools: T, place: Place) -> Spot {
+        let isa = tools.isa();
+        self.touch(place.bin, tools);
         let home = self.get(place.bin);
         let (words, bucket) = (home.words(), Bucket::new(place.bucket));
         let occupied = home.is_occupied(bucket);
@@ -81,7 +81,7 @@ impl Blocks {
         let mut smaller = bucket.rank(words.occupied);
         // Past the ends of all smaller buckets.
         loop {
-            self.touch(number, hand);
+            self.touch(number, tools);
             let ends = self.get(number).ends() >> slot << slot;
             let here = ends.count_ones();
             if smaller == 0 {
@@ -96,22 +96,22 @@ impl Blocks {
             smaller -= here;
             (number, slot) = (number + 1, 0);
         }
-        let entry = if occupied { self.search(hand, number, slot, place.remainder) } else { None };
+        let entry = if occupied { self.search(tools, number, slot, place.remainder) } else { None };
         Spot { block: number, slot, occupied, entry }
     }
 
     /// The entry with a remainder in the run that begins here.
     #[inline(always)]
-    fn search<H: Hand>(
+    fn search<T: Tools>(
         &self,
-        hand: H,
+        tools: T,
         mut number: usize,
         mut slot: u32,
         remainder: u64,
     ) -> Option<(usize, u32)> {
-        let isa = hand.isa();
+        let isa = tools.isa();
         loop {
-            self.touch(number, hand);
+            self.touch(number, tools);
             let block = self.get(number);
             let ends = block.ends() >> slot << slot;
             let run = (ends ^ ends.wrapping_sub(1)) >> slot << slot;
@@ -150,9 +150,9 @@ impl Blocks {
     }
 
     #[inline(always)]
-    pub(super) fn touch(&self, number: usize, hand: impl Hand) {
+    pub(super) fn touch(&self, number: usize, tools: impl Tools) {
         let stride = self.records.stride();
-        hand.touch(Part::Bins, number * stride, stride);
+        tools.touch(Part::Bins, number * stride, stride);
     }
 }
 
@@ -170,8 +170,8 @@ impl Table for Blocks {
     }
 
     #[inline(always)]
-    fn glance<H: Hand>(&self, hand: H, place: Place) -> Result<bool, u64> {
-        let isa = hand.isa();
+    fn glance<T: Tools>(&self, tools: T, place: Place) -> Result<bool, u64> {
+        let isa = tools.isa();
         let Some(bytes) = self.records.front(place.bin) else { return Err(0) };
         let block = Block { layout: &self.layout, bytes };
         block.prefetch_row();
@@ -197,8 +197,8 @@ impl Table for Blocks {
     }
 
     #[inline(always)]
-    fn held<H: Hand>(&self, hand: H, place: Place, slot: u64) -> Option<u64> {
-        let isa = hand.isa();
+    fn held<T: Tools>(&self, tools: T, place: Place, slot: u64) -> Option<u64> {
+        let isa = tools.isa();
         let block = self.get(place.bin);
         block.planes_prove(slot, place.remainder).then(|| match self.shape.fine_bits {
             0 => 0,
@@ -207,9 +207,9 @@ impl Table for Blocks {
     }
 
     #[inline(always)]
-    fn find<H: Hand>(&self, hand: H, place: Place) -> Seen {
-        let isa = hand.isa();
-        match self.locate(hand, place).entry {
+    fn find<T: Tools>(&self, tools: T, place: Place) -> Seen {
+        let isa = tools.isa();
+        match self.locate(tools, place).entry {
             Some((block, slot)) => Seen::Yes(self.get(block).entry(isa, slot).1),
             None if self.frame.is_blind(place.bin) => Seen::Perhaps,
             None => Seen::No,
@@ -217,9 +217,9 @@ impl Table for Blocks {
     }
 
     #[inline(always)]
-    fn try_insert_fresh<H: Hand>(&mut self, hand: H, place: Place, tag: u64) -> Result<(), u64> {
-        let isa = hand.isa();
-        self.touch(place.bin, hand);
+    fn try_insert_fresh<T: Tools>(&mut self, tools: T, place: Place, tag: u64) -> Result<(), u64> {
+        let isa = tools.isa();
+        self.touch(place.bin, tools);
         // It may be full.
         self.prefetch_words(place.bin + 1);
         // Borrowed by itself: what is read of the others must not wait for it.
@@ -241,7 +241,7 @@ impl Table for Blocks {
                 #[inline(always)]
                 || {
                     let spot = Spot { block: home, slot, occupied, entry: None };
-                    self.insert_into_full(hand, home, bucket, spot, entry);
+                    self.insert_into_full(tools, home, bucket, spot, entry);
                 },
             );
             return Ok(());
@@ -257,15 +257,15 @@ impl Table for Blocks {
     }
 
     #[inline(always)]
-    fn find_or_insert<H: Hand>(
+    fn find_or_insert<T: Tools>(
         &mut self,
-        hand: H,
+        tools: T,
         place: Place,
         moment: Moment,
         repeat: Repeat,
     ) -> Seen {
-        let isa = hand.isa();
-        let spot = self.locate(hand, place);
+        let isa = tools.isa();
+        let spot = self.locate(tools, place);
         if let Some((number, slot)) = spot.entry {
             let mut block = self.get_mut(number);
             let before = block.entry(isa, slot).1;
@@ -283,7 +283,7 @@ impl Table for Blocks {
         let bucket = Bucket::new(place.bucket);
         let entry = self.layout.entry(place.remainder, moment.now);
         if self.get(spot.block).is_full() {
-            self.insert_into_full(hand, place.bin, bucket, spot, entry);
+            self.insert_into_full(tools, place.bin, bucket, spot, entry);
             return seen;
         }
         let guests = place.bin + 1..spot.block + 1;
@@ -301,8 +301,8 @@ impl Table for Blocks {
     }
 
     #[inline(always)]
-    fn sweep<H: Hand>(&mut self, hand: H, sweep: Sweep) {
-        self.sweep_home(hand, sweep);
+    fn sweep<T: Tools>(&mut self, tools: T, sweep: Sweep) {
+        self.sweep_home(tools, sweep);
         if sweep.ends {
             self.end_pass();
         }

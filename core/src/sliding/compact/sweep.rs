@@ -10,7 +10,7 @@ use super::run::{GOES_ON, left, left_of_two};
 use super::store::Blocks;
 use crate::bits::Isa;
 use crate::dictionary::Sweep;
-use crate::dictionary::hand::Hand;
+use crate::dictionary::tools::Tools;
 
 /// How many blocks after it, in memory, is swept two turns later.
 const AHEAD: usize = 16;
@@ -18,16 +18,16 @@ const AHEAD: usize = 16;
 impl Blocks {
     /// Removes what has expired of a home.
     #[inline(always)]
-    pub(super) fn sweep_home<H: Hand>(&mut self, hand: H, sweep: Sweep) {
-        let isa = hand.isa();
+    pub(super) fn sweep_home<T: Tools>(&mut self, tools: T, sweep: Sweep) {
+        let isa = tools.isa();
         let home = sweep.home;
         self.records.prefetch_all(home + AHEAD);
         self.prefetch_words(home + AHEAD + 1);
-        self.touch(home, hand);
+        self.touch(home, tools);
         let mut block = Block { layout: &self.layout, bytes: self.records.get_mut(home) };
         let words = block.words();
         if words.is_full() {
-            return self.sweep_full(hand, sweep);
+            return self.sweep_full(tools, sweep);
         }
         let used = isa.low_bits(u64::MAX, words.count());
         let own = used ^ isa.low_bits(used, words.guests);
@@ -51,16 +51,16 @@ impl Blocks {
 
     /// The same for a home whose block is full: its entries may go on next door.
     #[inline(always)]
-    fn sweep_full<H: Hand>(&mut self, hand: H, sweep: Sweep) {
-        let isa = hand.isa();
+    fn sweep_full<T: Tools>(&mut self, tools: T, sweep: Sweep) {
+        let isa = tools.isa();
         isa.vectorize_apart(
             #[inline(always)]
             || {
                 let home = sweep.home;
-                self.touch(home + 1, hand);
+                self.touch(home + 1, tools);
                 let (guests, lent) = (self.get(home).guests(), self.get(home + 1).guests());
                 if guests >= SLOTS || lent > SLOTS {
-                    return self.sweep_far(hand, sweep);
+                    return self.sweep_far(tools, sweep);
                 }
                 let own = !isa.low_bits(u64::MAX, guests);
                 let away = isa.low_bits(u64::MAX, lent);
@@ -73,11 +73,11 @@ impl Blocks {
                 if dead == [0, 0] {
                     return;
                 }
-                if !self.gives_way(home, hand) {
+                if !self.gives_way(home, tools) {
                     return self.put_off(dead[0].count_ones() + dead[1].count_ones());
                 }
                 let gap = self.remove(isa, home, dead);
-                self.bring_home(hand, gap);
+                self.bring_home(tools, gap);
             },
         )
     }
@@ -128,10 +128,10 @@ impl Blocks {
     /// Fills a gap with guests from the next block, the gap that this leaves there with those from the
     /// one after it, and so on.
     #[inline(always)]
-    fn bring_home<H: Hand>(&mut self, hand: H, mut gap: Gap) {
-        let isa = hand.isa();
+    fn bring_home<T: Tools>(&mut self, tools: T, mut gap: Gap) {
+        let isa = tools.isa();
         loop {
-            self.touch(gap.block + 1, hand);
+            self.touch(gap.block + 1, tools);
             let layout = &self.layout;
             let (here, there) = self.records.neighbours_mut(gap.block);
             let mut here = Block { layout, bytes: here };
@@ -165,9 +165,9 @@ impl Blocks {
 
     /// Whether a gap in this block closes within [`REACH`].
     #[inline(always)]
-    fn gives_way(&self, block: usize, hand: impl Hand) -> bool {
+    fn gives_way(&self, block: usize, tools: impl Tools) -> bool {
         (block + 1..block + REACH).any(|number| {
-            self.touch(number, hand);
+            self.touch(number, tools);
             self.get(number).guests() == 0
         })
     }
@@ -183,14 +183,14 @@ impl Blocks {
     /// The same as [`Blocks::sweep_full`] for a home whose entries begin or end further than next door:
     /// one after the other. Only crowds come to this.
     #[inline(never)]
-    fn sweep_far<H: Hand>(&mut self, hand: H, sweep: Sweep) {
-        let isa = hand.isa();
+    fn sweep_far<T: Tools>(&mut self, tools: T, sweep: Sweep) {
+        let isa = tools.isa();
         let home = sweep.home;
         let (block, slot) = self.start(home);
         let (last_block, last_slot) = self.start(home + 1);
         let of = |block: usize, slot: u32| block * SLOTS as usize + slot as usize;
         let (first, end) = (of(block, slot), of(last_block, last_slot));
-        let gives_way = self.gives_way(last_block, hand);
+        let gives_way = self.gives_way(last_block, tools);
         let fine_bits = self.shape.fine_bits;
         let mut dead = 0;
         // From the last one on, so that those before it stay where they are.
@@ -201,7 +201,7 @@ impl Blocks {
             if generation == sweep.expired {
                 dead += 1;
                 if gives_way {
-                    self.remove_one(hand, home, first, at);
+                    self.remove_one(tools, home, first, at);
                 }
             }
         }
@@ -213,8 +213,8 @@ impl Blocks {
     }
 
     /// Removes one entry of a home whose entries begin at `first`; both are counted through all blocks.
-    fn remove_one<H: Hand>(&mut self, hand: H, home: usize, first: usize, at: usize) {
-        let isa = hand.isa();
+    fn remove_one<T: Tools>(&mut self, tools: T, home: usize, first: usize, at: usize) {
+        let isa = tools.isa();
         let split = |at: usize| (at / SLOTS as usize, (at % SLOTS as usize) as u32);
         let is_end = |at: usize| {
             let (block, slot) = split(at);
@@ -265,7 +265,7 @@ impl Blocks {
             next_was_full: further.is_full(),
             next_changed: false,
         };
-        self.bring_home(hand, gap);
+        self.bring_home(tools, gap);
     }
 }
 

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::block::SLOTS;
 use super::store::Blocks;
 use super::{Clock, Division, Shape, SlidingCompact, SlidingCompactParameters};
-use crate::dictionary::hand::CacheLines;
+use crate::dictionary::tools::CacheLines;
 use crate::dictionary::{Place, Repeat, Sweep, Table};
 use crate::filter::Membership;
 use crate::hash::remix;

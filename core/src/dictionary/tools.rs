@@ -1,5 +1,4 @@
-//! What carries an operation through its structure: the instructions it may use, and whoever counts the memory that
-//! it looks at.
+//! The tools of an operation: the instructions it may use, and whoever counts the memory that it looks at.
 
 use alloc::vec::Vec;
 use core::cell::RefCell;
@@ -15,21 +14,21 @@ pub enum Part {
     Backyard,
 }
 
-/// One small value that is handed on from step to step.
+/// One small value that an operation hands on from step to step.
 ///
-/// An instruction set is a hand that counts nothing, and costs nothing, not even a register.
-pub trait Hand: Copy {
+/// An instruction set alone counts nothing, and costs nothing, not even a register.
+pub trait Tools: Copy {
     /// The instruction set.
     type Isa: Isa;
 
-    /// Its instructions.
+    /// The instructions.
     fn isa(self) -> Self::Isa;
 
     /// Told of every piece of memory that an operation looks at: bytes `at..at + count` of one level.
     fn touch(self, part: Part, at: usize, count: usize);
 }
 
-impl<I: Isa> Hand for I {
+impl<I: Isa> Tools for I {
     type Isa = I;
 
     #[inline(always)]
@@ -41,14 +40,14 @@ impl<I: Isa> Hand for I {
     fn touch(self, _: Part, _: usize, _: usize) {}
 }
 
-/// A hand whose cache lines are counted.
+/// Instructions, and the cache lines that are touched with them.
 #[derive(Clone, Copy, Debug)]
 pub struct Counted<'a, I> {
     isa: I,
     lines: &'a CacheLines,
 }
 
-impl<I: Isa> Hand for Counted<'_, I> {
+impl<I: Isa> Tools for Counted<'_, I> {
     type Isa = I;
 
     #[inline(always)]
@@ -79,7 +78,7 @@ impl CacheLines {
         self.lines.borrow().len()
     }
 
-    /// A hand with these instructions whose lines are counted here, and only those.
+    /// Tools with these instructions whose lines are counted here, and no others.
     pub fn of<I: Isa>(&mut self, isa: I) -> Counted<'_, I> {
         self.lines.get_mut().clear();
         Counted { isa, lines: self }
