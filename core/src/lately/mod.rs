@@ -331,11 +331,25 @@ fn in_batches<K: Key>(
     hashing: &Hashing,
     keys: &[K],
     answers: &mut [bool],
-    mut work: impl FnMut(&[u64], &mut [bool]),
+    work: impl FnMut(&[u64], &mut [bool]),
 ) {
     assert_eq!(keys.len(), answers.len(), "one answer per key");
-    let mut hashes = [0; BATCH];
-    for (keys, answers) in keys.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
+    // Whoever has few keys should not clear a list for many.
+    if keys.len() <= FEW {
+        in_batches_of::<_, FEW>(hashing, keys, answers, work);
+    } else {
+        in_batches_of::<_, MANY>(hashing, keys, answers, work);
+    }
+}
+
+fn in_batches_of<K: Key, const AT_ONCE: usize>(
+    hashing: &Hashing,
+    keys: &[K],
+    answers: &mut [bool],
+    mut work: impl FnMut(&[u64], &mut [bool]),
+) {
+    let mut hashes = [0; AT_ONCE];
+    for (keys, answers) in keys.chunks(AT_ONCE).zip(answers.chunks_mut(AT_ONCE)) {
         for (hash, key) in hashes.iter_mut().zip(keys) {
             *hash = key.hash_with(hashing);
         }
@@ -344,4 +358,7 @@ fn in_batches<K: Key>(
 }
 
 /// Enough that memory can be fetched ahead.
-const BATCH: usize = 64;
+const FEW: usize = 64;
+/// Enough that the first ones of a batch, for which nothing was fetched ahead, are few of all: a million keys take a
+/// twentieth less time than 64 by 64, all new or half of them.
+const MANY: usize = 256;
