@@ -358,3 +358,27 @@ pub(super) const ELSEWHERE: usize = 1 << 16;
 pub(super) fn touch_directory(tools: impl Tools, lines: usize) {
     touch(tools, ELSEWHERE << 2, LINE_WORDS * lines);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One that is too large is split when those of its depth usually are, or if it is twice too large: hashes
+    /// that crowd into one segment should not split all of them.
+    #[test]
+    fn what_is_split() {
+        let mut filter = Growing::new(GrowingParameters::with_error(0.01, 1_000, false).unwrap());
+        let most = 10;
+        for (items, depth, bins, split) in [
+            (SLOTS * most, 0, most, false),
+            (SLOTS * most, 0, most + 1, true),
+            (8 * SLOTS * most, 3, most + 1, true),
+            (SLOTS * most, 3, most + 1, false),
+            (SLOTS * most, 3, 2 * most, false),
+            (SLOTS * most, 3, 2 * most + 1, true),
+        ] {
+            filter.items = items as u64;
+            assert_eq!(filter.should_split(bins, most, depth), split, "{items} {depth} {bins}");
+        }
+    }
+}

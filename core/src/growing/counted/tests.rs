@@ -157,3 +157,15 @@ fn a_count_can_be_as_large_as_can_be() {
         assert_eq!(filter.count_hash(hot, Time::ZERO), u64::MAX >> 1);
     }
 }
+
+/// Those that were counted are there, and hardly any other.
+#[test]
+fn what_was_never_counted_is_not_there() {
+    let mut filter = GrowingCounts::new(parameters(30));
+    for key in 0..1_000 {
+        assert!(filter.insert_new_hash(remix(key, 1), Time::ZERO));
+        assert!(!filter.insert_new_hash(remix(key, 1), Time::ZERO));
+    }
+    assert!((0..1_000).all(|key| filter.contains_hash(remix(key, 1), Time::ZERO)));
+    assert!((0..1_000).all(|key| !filter.contains_hash(remix(key, 2), Time::ZERO)));
+}
