@@ -330,6 +330,20 @@ mod tests {
         }
     }
 
+    /// However long it lives, and whatever number was expected: shares of all depths add up to no more than the rate.
+    #[test]
+    fn the_rate_is_kept_for_ever() {
+        for rate in [0.9, 0.3, 0.01, 1e-4, 1e-9] {
+            for items in [1, 10_000, 10_000_000, 1 << 40] {
+                let made = GrowingParameters::with_error(rate, items, false).unwrap();
+                let found = made.false_positive_rate();
+                assert!(found <= rate * (1.0 + 1e-12), "{rate} for {items}: {found}");
+                // Nor is anything given away: one bit less would not do.
+                assert!(found > rate / 8.0, "{rate} for {items}: {found}");
+            }
+        }
+    }
+
     #[test]
     fn halves_are_exact() {
         assert!((0..=u8::MAX).all(|times| halved(times) == 0.5_f64.powi(times.into())));

@@ -256,6 +256,37 @@ mod tests {
         goals
     }
 
+    #[test]
+    fn reasons_tell_the_smallest_the_fastest_and_the_slow() {
+        let mut told = [0; 3];
+        for goal in grid() {
+            let Ok(plans) = goal.plans() else { continue };
+            let fastest = plans.iter().map(|plan| plan.cost).fold(f64::INFINITY, f64::min);
+            let smallest = plans.iter().map(|plan| plan.bytes).min().unwrap();
+            for plan in &plans {
+                let is_slow = plan.cost / fastest > 8.0;
+                let slow = format!("slow: {:.0} times the fastest", plan.cost / fastest);
+                let facts = [
+                    ("smallest here", plan.bytes == smallest),
+                    ("fastest here", plan.cost == fastest),
+                    (slow.as_str(), is_slow),
+                ];
+                for ((words, holds), told) in facts.into_iter().zip(&mut told) {
+                    assert_eq!(
+                        plan.reason.contains(words),
+                        holds,
+                        "{}: {}",
+                        plan.row.name,
+                        plan.reason
+                    );
+                    *told += usize::from(holds);
+                }
+                assert_eq!(plan.reason.contains("slow:"), is_slow, "{}", plan.reason);
+            }
+        }
+        assert!(told.into_iter().all(|told| told > 10), "{told:?}");
+    }
+
     /// What is picked is not more than half as slow again as another, unless it takes a tenth less
     /// memory than that, whatever the rhythm; where the memory is given, unless it errs a tenth less.
     #[test]
