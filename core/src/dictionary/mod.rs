@@ -284,4 +284,22 @@ mod tests {
             assert!((found - surplus).abs() <= 1e-11 * surplus, "{entries}: {found} {surplus}");
         }
     }
+
+    /// Between two sweeps a bin fills; what it cannot hold is the mean over that time.
+    #[test]
+    fn the_surplus_is_that_of_all_moments() {
+        for (entries, before_sweep) in [(54.0, 8.0 / 7.5), (56.0, 16.0 / 15.5), (52.0, 4.0 / 3.5)] {
+            let moments = 1_000;
+            let at = |moment: u32| {
+                let phase = (f64::from(moment) + 0.5) / f64::from(moments) - 0.5;
+                surplus_per_bin(entries * (1.0 + 2.0 * (before_sweep - 1.0) * phase), 1.0)
+            };
+            let exact = (0..moments).map(at).sum::<f64>() / f64::from(moments);
+            let found = surplus_per_bin(entries, before_sweep);
+            assert!(
+                (found / exact - 1.0).abs() < 0.01,
+                "{entries} {before_sweep}: {found} {exact}"
+            );
+        }
+    }
 }
