@@ -112,28 +112,25 @@ pub fn run(arguments: &[&str]) -> Result<()> {
     );
     let (known, doubtful): (Vec<_>, Vec<_>) =
         first.missed.iter().partition(|missed| reasons.contains(&without_place(missed)));
+    let Outcome { caught, hung, unviable, .. } = &first;
     println!(
         "\n{} of {all} mutants tried, {} of which do not compile",
         first.tried(),
-        first.unviable
+        unviable.len()
     );
-    println!("caught by quick tests: {}, and {} by running too long", first.caught, first.hung);
-
-    let mut survived = doubtful.clone();
-    let mut unsure = 0;
+    println!("caught by quick tests: {}, and {} by running too long", caught.len(), hung.len());
+    let mut survived = Vec::new();
     if !doubtful.is_empty() {
         let look = Look { name: "second", profile: "mutants", tests: &[&TOO_LONG] };
         let again = &mut these(&program, &doubtful);
         let (second, _) = look.run(again, start + minutes_of(1, 1))?;
-        println!("caught by others: {}", second.caught + second.hung);
-        unsure = doubtful.len() - second.tried();
-        survived = doubtful.into_iter().filter(|one| second.missed.contains(one)).collect();
+        let (caught, rest): (Vec<_>, Vec<_>) =
+            doubtful.into_iter().partition(|one| second.is_caught(one));
+        let unsure: Vec<_>;
+        (survived, unsure) = rest.into_iter().partition(|one| second.missed.contains(one));
+        println!("caught by others: {}, not tried with those: {}", caught.len(), unsure.len());
     }
-    println!(
-        "survived: {}, for a reason: {}, not tried with all tests: {unsure}",
-        survived.len(),
-        known.len()
-    );
+    println!("survived: {}, for a reason: {}", survived.len(), known.len());
     if !survived.is_empty() {
         let survived: Vec<&str> = survived.into_iter().map(String::as_str).collect();
         bail!("no test fails, and {REASONS} has no reason why:\n{}", survived.join("\n"));
@@ -151,15 +148,19 @@ struct Look<'a> {
 
 /// What became of mutants.
 struct Outcome {
-    caught: usize,
-    hung: usize,
-    unviable: usize,
+    caught: Vec<String>,
+    hung: Vec<String>,
+    unviable: Vec<String>,
     missed: Vec<String>,
 }
 
 impl Outcome {
     fn tried(&self) -> usize {
-        self.caught + self.hung + self.unviable + self.missed.len()
+        self.caught.len() + self.hung.len() + self.unviable.len() + self.missed.len()
+    }
+
+    fn is_caught(&self, mutant: &String) -> bool {
+        self.caught.contains(mutant) || self.hung.contains(mutant)
     }
 }
 
@@ -177,9 +178,9 @@ impl Look<'_> {
         command.arg("--").args(PROGRAMS).arg("--").args(self.tests.concat()).env("TMPDIR", copies);
         let ended = until(deadline, Duration::from_secs(20), &mut command.spawn()?)?;
         let outcome = |name: &str| lines(&out.join("mutants.out").join(format!("{name}.txt")));
-        let count = |name: &str| outcome(name).map(|lines| lines.len());
-        let (caught, hung, unviable) = (count("caught")?, count("timeout")?, count("unviable")?);
-        Ok((Outcome { caught, hung, unviable, missed: outcome("missed")? }, ended))
+        let (caught, hung) = (outcome("caught")?, outcome("timeout")?);
+        let (unviable, missed) = (outcome("unviable")?, outcome("missed")?);
+        Ok((Outcome { caught, hung, unviable, missed }, ended))
     }
 }
 
@@ -246,20 +247,27 @@ fn mutants(program: &Path, paths: &[String]) -> Command {
     let mut command = Command::new(program);
     command.args(["mutants", "--no-config", "--package", "lately"]);
     for path in paths {
-        // By the names that are shown: those of files have dots in them where a room is declared.
-        let end = if Path::new(path).is_dir() { '/' } else { ':' };
-        command.args(["--re", &format!("^{}{end}", path.replace('.', r"\."))]);
+        let end = if Path::new(path).is_dir() { "/**" } else { "" };
+        command.args(["--file", &format!("{}{end}", in_any_room(path))]);
     }
     command
 }
 
-/// Just these mutants, as they were printed.
+/// Just these mutants, as they were printed, and those of their files that no expression keeps out: fields that are
+/// left away.
 fn these(program: &Path, names: &[&String]) -> Command {
     let mut command = mutants(program, &[]);
     for name in names {
+        let file = name.split(':').next().unwrap_or_default();
+        command.args(["--file", &in_any_room(file)]);
         command.args(["--re", &format!("^{}$", literally(name))]);
     }
     command
+}
+
+/// A path as `cargo-mutants` knows it: there are dots in it where a room is declared.
+fn in_any_room(path: &str) -> String {
+    format!("**/{}", path.trim_start_matches("core/src/"))
 }
 
 /// An expression that only this text matches.
