@@ -233,6 +233,12 @@ impl TimedWindowParameters {
         sizes.iter().sum::<f64>() / SIZES.len() as f64
     }
 
+    /// Bytes beside the segments: what is known of regions and generations.
+    pub(super) fn fixed_bytes(&self) -> u64 {
+        let weights = (REGIONS << self.shape().tag_bits) * size_of::<u64>();
+        (weights + size_of::<[Region; REGIONS]>()) as u64
+    }
+
     /// Keys of a span that fit into a bound, each with so many bits beyond those of a calm time.
     pub(super) fn fitting(&self, bound: Bound, more: f64) -> u64 {
         let bits = self.bits_per_entry() + more / LOAD;
@@ -299,9 +305,7 @@ impl Blueprint for TimedWindowParameters {
             let info = info.with_bins(&shape, bins_for(&shape, each));
             segments * (usual_words(&shape, info) as f64 + TABLE)
         };
-        let weights = (REGIONS << shape.tag_bits) as f64;
-        let bytes = (8.0 * (words + weights)) as u64;
-        let bytes = bytes + size_of::<[Region; REGIONS]>() as u64;
+        let bytes = (8.0 * words) as u64 + self.fixed_bytes();
         self.bound().map_or(bytes, |_| bytes.min(self.most_bytes))
     }
 

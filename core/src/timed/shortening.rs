@@ -90,8 +90,13 @@ impl ShorteningWindowParameters {
 
     /// Keys that fit if as many are no growth.
     fn fits(&self) -> u64 {
-        let fitting = |more| self.segments.fitting(self.bound(), more);
-        fitting(best_floor(&self.segments, fitting(0.0)).1)
+        self.fitting(best_floor(&self.segments, self.fitting(0.0)).1)
+    }
+
+    /// Keys that fit, each with so many bits beyond those of a calm time.
+    fn fitting(&self, more: f64) -> u64 {
+        let room = self.bound().most.saturating_sub(self.segments.fixed_bytes());
+        self.segments.fitting(Bound::of(room), more)
     }
 
     /// The bound of the segments: what is known of both clocks takes the rest.
@@ -136,8 +141,14 @@ impl Structure for ShorteningWindowParameters {
         let span = self.segments.span.millis();
         let shortest = payload.u64_at_most("shortest window", span, "at most the span")?;
         let late = payload.u8("late regions")?;
+        let hurried = payload.u8("hurried")?;
+        if hurried > 1 {
+            let (field, expected) = ("hurried", "0 or 1");
+            return Err(Error::Field { field, found: hurried.into(), expected });
+        }
+        let hurried = hurried == 1;
         let empty = ShorteningWindow::new(self);
-        Ok(Box::new(ShorteningWindow { inner, pace, shortest, late, ..empty }))
+        Ok(Box::new(ShorteningWindow { inner, pace, shortest, late, hurried, ..empty }))
     }
 }
 
@@ -150,7 +161,7 @@ impl Blueprint for ShorteningWindowParameters {
         let fits = self.fits();
         let (calm, _) = best_floor(&self.segments, fits);
         // Where fewer are expected, more are growth.
-        let grown = || self.segments.fitting(self.bound(), f64::from(SPURT_BITS));
+        let grown = || self.fitting(f64::from(SPURT_BITS));
         Some(if self.segments.expected >= calm { fits } else { grown() })
     }
 
@@ -185,6 +196,8 @@ pub struct ShorteningWindow {
     shortest: u64,
     /// A bit for each region: whether a generation has begun since the hand was there.
     late: u8,
+    /// Whether much of that is because there was more than there should be.
+    hurried: bool,
 }
 
 impl ShorteningWindow {
@@ -193,7 +206,15 @@ impl ShorteningWindow {
         let bound = parameters.bound();
         let inner = TimedWindow::new(parameters.unbounded());
         let shortest = parameters.segments.span.millis();
-        Self { parameters, bound, inner, pace: parameters.pace(), shortest, late: 0 }
+        Self {
+            parameters,
+            bound,
+            inner,
+            pace: parameters.pace(),
+            shortest,
+            late: 0,
+            hurried: false,
+        }
     }
 
     /// Checks every invariant, and says which one is broken.
@@ -251,15 +272,13 @@ impl ShorteningWindow {
         let before = self.inner.current();
         self.inner.set_clock(inner);
         let now = self.inner.current();
-        self.are_late(regions(|region| now[region] != before[region]));
+        self.late |= regions(|region| now[region] != before[region]);
+        self.lead_hand(0);
+        self.notice_reach();
     }
 
-    /// Something may go in these regions.
-    fn are_late(&mut self, regions: u8) {
+    fn notice_reach(&mut self) {
         self.shortest = self.shortest.min(self.remembered(self.pace.clock().unwrap_or(0)));
-        self.late |= regions;
-        // What it has gone past may be late again.
-        self.lead_hand(regions >> region_of(self.inner.hand) & 1 == 1);
     }
 
     /// The hand was here; having left a region, it goes where something may go.
@@ -267,17 +286,17 @@ impl ShorteningWindow {
     fn follow(&mut self, hand: u64) {
         if region_of(self.inner.hand) != region_of(hand) {
             self.late &= !(1 << region_of(hand));
-            self.lead_hand(false);
+            self.lead_hand(0);
         }
     }
 
-    /// Puts the hand where something may go: to the next region that is late, if it is not in one or has to go through
-    /// it again.
+    /// Puts the hand where something may go: to the next region that is late, if it is not in one, or in one of these,
+    /// which it has to go through once more.
     #[cold]
-    fn lead_hand(&mut self, again: bool) {
+    fn lead_hand(&mut self, again: u8) {
         let here = region_of(self.inner.hand);
         let ahead = self.late.rotate_right(here as u32).trailing_zeros() as usize;
-        if self.late != 0 && (ahead > 0 || again) {
+        if self.late != 0 && (ahead > 0 || again >> here & 1 == 1) {
             self.inner.hand = (((here + ahead) % REGIONS) as u64) << (u64::BITS - REGION_BITS);
             // So that it goes round once before it rests.
             self.inner.quiet = 0;
@@ -292,17 +311,18 @@ impl ShorteningWindow {
         if bytes <= self.bound.begin {
             return;
         }
-        let beyond = bytes > self.bound.most;
         // What may go already, goes first.
-        if self.late == 0 || beyond {
-            self.leap(if beyond { MUCH } else { LITTLE });
+        self.hurried &= self.late != 0;
+        if bytes > self.bound.most && !self.hurried {
+            self.leap(MUCH);
+            self.hurried = true;
+        } else if self.late == 0 {
+            self.leap(LITTLE);
         }
         for _ in 0..STEPS {
             let hand = self.inner.hand;
             self.inner.tend_next(isa);
-            if beyond {
-                self.compact(isa, hand);
-            }
+            self.compact(isa, hand);
             self.follow(hand);
         }
     }
@@ -313,7 +333,9 @@ impl ShorteningWindow {
         if self.inner.clock.is_some_and(|clock| clock < to) {
             self.pace.leap(to);
             self.inner.set_clock(to);
-            self.are_late(dying);
+            self.late |= dying;
+            self.lead_hand(dying);
+            self.notice_reach();
         }
     }
 
@@ -441,7 +463,7 @@ impl Filter for ShorteningWindow {
             let inner = self.pace.set_back(now.millis());
             self.inner.turn_back(Time::from_millis(inner));
             // All segments have to take part.
-            self.are_late(u8::MAX);
+            self.late = u8::MAX;
         }
     }
 
@@ -450,6 +472,7 @@ impl Filter for ShorteningWindow {
         self.pace.write(out);
         out.u64(self.shortest);
         out.u8(self.late);
+        out.u8(self.hurried.into());
     }
 
     fn expire(&mut self, now: Time, steps: usize) -> bool {
