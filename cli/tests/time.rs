@@ -196,5 +196,5 @@ fn a_window_that_shortens_says_so() {
         lately(&["plan", "--within", "1h", "--error", "0.1%", "--shorten-at", "1MiB"], b"");
     assert!(planned.text().contains("in at most 1.0MiB, or less of it while more come than fit"));
     let refused = lately(&["plan", "--last", "5", "--shorten-at", "1MB"], b"").failure();
-    assert!(refused.contains("--within"), "{refused}");
+    assert!(refused.contains("left out but for a window by time"), "{refused}");
 }

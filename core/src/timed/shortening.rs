@@ -11,7 +11,7 @@
 //! many generations in a short window as in a long one. A leap ends the generation of one region: a 60th of all
 //! entries may go. The hand is put where they are, and what it finds there makes room for what has come meanwhile.
 //!
-//! Worked example: an hour at 0.1% in ten megabytes. That holds 3.2 million keys. With ten million in an hour the window is
+//! Worked example: an hour at 0.1% in ten megabytes. That holds 3 million keys. With ten million in an hour the window is
 //! 20 minutes long; in a flood of a million a second it is 3 seconds, and an hour after the flood it is an hour.
 //!
 //! The bound is kept but for a segment. Only segments that grow take memory: then the hand goes four segments further, each
