@@ -3,8 +3,8 @@
 use std::fmt::{self, Write};
 use std::time::{Duration, Instant};
 
-use lately::Memory;
 use lately::raw::Untyped;
+use lately::{Memory, Span, Time};
 use serde::Serialize;
 
 use crate::records::Aside;
@@ -92,6 +92,10 @@ pub(crate) struct About {
     pub(crate) predicted_false_positive_rate: f64,
     pub(crate) predicted_false_negative_rate: f64,
     pub(crate) estimated_false_positive_rate: f64,
+    /// How far back a window that shortens remembers, in milliseconds, ...
+    pub(crate) remembers: Option<u64>,
+    /// ... and the least it ever was.
+    pub(crate) remembered_least: Option<u64>,
     /// Records that were taken for new because the answer of a server was lost.
     pub(crate) uncertain: u64,
 }
@@ -100,6 +104,7 @@ impl About {
     /// What there is to tell of a filter in this process.
     pub(crate) fn of(seen: &Untyped) -> Self {
         let promise = seen.promise();
+        let reach = seen.filter().reach(Time::ZERO);
         Self {
             structure: seen.filter().blueprint().structure().to_owned(),
             window: promise.window.to_string(),
@@ -107,6 +112,8 @@ impl About {
             predicted_false_positive_rate: promise.false_positives,
             predicted_false_negative_rate: promise.false_negatives,
             estimated_false_positive_rate: seen.filter().false_positive_rate(),
+            remembers: reach.map(|reach| reach.now.millis()),
+            remembered_least: reach.map(|reach| reach.least.millis()),
             uncertain: 0,
         }
     }
@@ -179,6 +186,10 @@ impl fmt::Display for Report {
         if about.uncertain > 0 {
             let count = grouped(about.uncertain);
             writeln!(f, "uncertain   {count} taken for new: a server's answers were lost")?;
+        }
+        if let (Some(now), Some(least)) = (about.remembers, about.remembered_least) {
+            let [now, least] = [now, least].map(|millis| Span::from_millis(millis).rounded());
+            writeln!(f, "window      {now} at the end, {least} at the least")?;
         }
         writeln!(f, "filter      {} of {}", memory(about.filter_bytes as f64), about.structure)?;
         write!(f, "error       {} at most", percent(about.predicted_false_positive_rate))?;

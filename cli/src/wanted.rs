@@ -36,6 +36,13 @@ pub(crate) struct Wanted {
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true, group = "limit")]
     memory: Option<Memory>,
 
+    /// With --within: use at most this much memory at the error that is asked for, and remember less than SPAN while
+    /// more lines come than fit; how much less is said at the end
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
+    #[arg(requires = "within", conflicts_with = "memory")]
+    #[arg(hide_short_help = true)]
+    shorten_at: Option<Memory>,
+
     /// Take lines for repeats up to this much longer than the window, at most: a number of lines
     /// with --last, a span of time with --within [default: any]
     #[arg(long, value_name = "N|SPAN", allow_negative_numbers = true, conflicts_with = "ever")]
@@ -64,7 +71,8 @@ impl Wanted {
             Some(text) => read_slack(text, window)?,
             None => Slack::Unlimited,
         };
-        Ok(Goal { slack, expected_items: self.expected, ..Goal::new(window, limit) })
+        let (shortening, expected_items) = (self.shorten_at, self.expected);
+        Ok(Goal { shortening, slack, expected_items, ..Goal::new(window, limit) })
     }
 
     /// The side of the bargain that is stated, if one is.

@@ -154,3 +154,47 @@ fn wall_clock() {
     std::thread::sleep(Duration::from_millis(700));
     assert_eq!(lately(&flags, b"a\na\n").text(), "a\n");
 }
+
+/// A flood in the middle: the window becomes shorter, what comes again within it is dropped all the same, memory is
+/// kept, and the command says what happened: at the end, in figures, and of the state.
+#[test]
+fn a_window_that_shortens_says_so() {
+    let folder = Folder::new("time-shortening");
+    let (state, json) = (folder.path("state.lately"), folder.path("stats.json"));
+    let line =
+        |key: u64, millis: u64| format!("{{\"t\":{},\"k\":{key}}}\n", 1_442_018_818_000 + millis);
+    // A hundred keys in a minute, and then 100,000 in a second, each of them twice within ten milliseconds.
+    let calm: String = (0..100).map(|key| line(key, 600 * key)).collect();
+    let flood = |key: u64| line(1_000 + key, 60_000 + key / 100);
+    let flood: String =
+        (0..100_000).map(|key| flood(key) + &flood(key.saturating_sub(500))).collect();
+    let flags = ["dedup", "--within", "1h", "--error", "0.1%", "--shorten-at", "100kB", "-k", "k"];
+    let flags =
+        [&flags[..], &["--time-key", "/t", "--time-unit", "ms", "--state", &state]].concat();
+    assert_eq!(lately(&flags, calm.as_bytes()).ended(0).1, "");
+    let figures = [&flags[..], &["--stats-json", &json]].concat();
+    let (printed, told) = lately(&figures, flood.as_bytes()).ended(0);
+    assert!(
+        told.contains("more came than fits, so instead of the last 60m it remembered "),
+        "{told}"
+    );
+    let printed = printed.iter().filter(|&&byte| byte == b'\n').count();
+    // Each once, but for the error, and but for those that came when the window was first cut.
+    assert!((99_800..=100_200).contains(&printed), "{printed}");
+    let figures: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    let least = figures["remembered_least"].as_u64().unwrap();
+    assert!(least < 1_000 && figures["filter_bytes"].as_u64().unwrap() < 101_000);
+    assert!(figures["remembers"].as_u64().unwrap() >= least, "{figures}");
+    let shown = lately(&["inspect", &state], b"").text();
+    assert!(shown.contains("remembers") && shown.contains("shortening"), "{shown}");
+    // An hour later it remembers an hour again, and is silent.
+    let later = lately(&flags, line(5, 4_000_000).as_bytes()).ended(0);
+    assert_eq!(later, (line(5, 4_000_000).into_bytes(), String::new()));
+    let other = lately(&["dedup", "--within", "1h", "--state", &state, "-k", "k"], b"").failure();
+    assert!(other.contains("window is the last 60m, shorter beyond 97.7KiB there"), "{other}");
+    let planned =
+        lately(&["plan", "--within", "1h", "--error", "0.1%", "--shorten-at", "1MiB"], b"");
+    assert!(planned.text().contains("in at most 1.0MiB, or less of it while more come than fit"));
+    let refused = lately(&["plan", "--last", "5", "--shorten-at", "1MB"], b"").failure();
+    assert!(refused.contains("left out but for a window by time"), "{refused}");
+}

@@ -140,6 +140,10 @@ impl<'a> PartialEq for dyn Blueprint + 'a {
 
 /// What parameters provide to join a [`Catalog`](crate::catalog::Catalog), as a [`Row`](crate::catalog::Row).
 pub trait Structure: Blueprint + Parameters {
+    /// Whether its window becomes shorter when more comes than fits. Whoever asks for that gets no other
+    /// structure, and nobody else gets this one.
+    const SHORTENS: bool = false;
+
     /// The parameters that reach a goal, or why none do.
     fn propose(goal: &Goal) -> Result<Self, Unfit>;
 

@@ -39,7 +39,10 @@ use crate::sliding::{
 use crate::spectral::{
     BlockedParameters, RecurringParameters, SpectralParameters, SpectralWindowParameters,
 };
-use crate::timed::{ElasticWindowParameters, TimedWindowParameters, WindowCountsParameters};
+use crate::timed::{
+    ElasticWindowParameters, ShorteningWindowParameters, TimedWindowParameters,
+    WindowCountsParameters,
+};
 
 /// The structures of the library.
 pub const CATALOG: Catalog = Catalog::of(&[ROWS]);
@@ -77,6 +80,8 @@ pub const ROWS: &[Row] = &[
         "tables that take turns: short memories, sharper than one table"),
     Row::of::<TimedWindowParameters>(12, "timed",
         "keeps a span of time in the fewest bits we know, whatever the rate does"),
+    Row::of::<ShorteningWindowParameters>(15, "shortening",
+        "keeps a span of time in bounded memory at its error, and less of it when more comes than fits"),
     Row::of::<WindowCountsParameters>(13, "window-counts",
         "counts in a window by number or by time in a bit more than it takes to remember it"),
     Row::of::<GrowingParameters>(40, "growing",
@@ -140,7 +145,10 @@ impl Row {
             name,
             family,
             strength,
-            propose: |goal| Ok(Box::new(S::propose(goal)?)),
+            propose: |goal| match goal.shortening {
+                Some(_) if !S::SHORTENS => Err(Unfit("does not shorten its window")),
+                _ => Ok(Box::new(S::propose(goal)?)),
+            },
             floor: S::floor,
             described: S::described,
             parameters: TypeId::of::<S>,

@@ -18,13 +18,14 @@ use core::any::Any;
 use core::fmt;
 use core::ops::RangeInclusive;
 
+pub use crate::admission::{Admission, Wait};
 use crate::bits::Footprint;
 use crate::blueprint::Blueprint;
 use crate::codec::Writer;
 use crate::error::Error;
 use crate::group::Group;
 use crate::memory;
-use crate::window::{Span, Time};
+use crate::window::{Reach, Span, Time};
 
 /// Answers whether a key was seen in the window.
 ///
@@ -216,32 +217,6 @@ pub trait Counting {
     }
 }
 
-/// Whether a key may pass once more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Admission {
-    /// Whether it passed, and was counted.
-    pub allowed: bool,
-    /// How often it counts now.
-    pub count: u64,
-    /// Of what it counted before, what is in the window for sure. A key that is denied although this and
-    /// what was asked for are no more than the limit is denied by the slack: by sightings that may have left.
-    pub surely: u64,
-    /// How many more may pass now.
-    pub left: u64,
-    /// How long until what was denied may pass, if nothing else does: exact to a generation. `None` if it
-    /// passed, if it never can, and where the structure does not know.
-    pub wait: Option<Wait>,
-}
-
-/// How long until a sighting has left the window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wait {
-    /// When so many others have been counted: for windows by count.
-    Items(u64),
-    /// After so much time: for windows by time.
-    Time(Span),
-}
-
 /// Takes back insertions.
 pub trait Removing {
     /// Takes back one insertion, and says whether there was one to take back.
@@ -360,6 +335,12 @@ pub trait Filter: Membership + Copied + fmt::Debug + Send + Sync + Any {
 
     /// Estimated number of different keys in the window, where the structure knows it.
     fn distinct(&self, now: Time) -> Option<f64> {
+        let _ = now;
+        None
+    }
+
+    /// How far back it remembers, if that may be less than its window: see [`Reach`].
+    fn reach(&self, now: Time) -> Option<Reach> {
         let _ = now;
         None
     }

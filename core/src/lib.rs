@@ -9,6 +9,7 @@
 #[macro_use]
 extern crate alloc;
 
+mod admission;
 mod blueprint;
 mod clock;
 mod codec;
@@ -72,4 +73,4 @@ pub use lately::{Shared, SharedCounter};
 pub use memory::Memory;
 pub use promise::Promise;
 pub use rate::ErrorRate;
-pub use window::{Slack, Span, Time, Window};
+pub use window::{Reach, Slack, Span, Time, Window};

@@ -68,7 +68,7 @@ pub mod structures {
         SpectralWindowParameters,
     };
     pub use crate::timed::{
-        ElasticWindow, ElasticWindowParameters, TimedWindow, TimedWindowParameters, Unit,
-        WindowCounts, WindowCountsParameters,
+        ElasticWindow, ElasticWindowParameters, ShorteningWindow, ShorteningWindowParameters,
+        TimedWindow, TimedWindowParameters, Unit, WindowCounts, WindowCountsParameters,
     };
 }

@@ -54,6 +54,16 @@ impl fmt::Display for Window {
     }
 }
 
+/// How far back a filter remembers that forgets sooner when more comes than fits: what was seen less than this ago is
+/// there for sure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reach {
+    /// At the moment: the window unless more came than fits.
+    pub now: Span,
+    /// The least it ever was.
+    pub least: Span,
+}
+
 /// How far beyond its window a structure may still report a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Slack {

@@ -15,6 +15,7 @@ mod hostile;
 mod laws;
 mod methods;
 mod samples;
+mod shortening;
 mod sliding;
 mod threads;
 mod timed;

@@ -53,6 +53,14 @@ fn variants_are_written_as_always() {
     }
 }
 
+/// What it tells of its window is part of what is kept.
+#[test]
+fn the_sample_of_a_window_that_shortens_is_short() {
+    let short = sample(CATALOG.row("shortening").unwrap());
+    let reach = short.reach(moment(KEYS)).unwrap();
+    assert!(reach.now.millis() < 3_000 && reach.least <= reach.now, "{reach:?}");
+}
+
 #[test]
 fn we_read_all_that_was_ever_written() {
     for row in CATALOG.iter() {

@@ -30,7 +30,8 @@ fn heap_bytes_are_the_allocators() {
             let sliding = Goal { counting: true, ..goals[0] };
             let memory = Memory::from_bytes(200 + items);
             let small = Goal::new(Window::Last(items), memory);
-            let accepted = [goals[0], goals[1], goals[2], counting, sliding, small];
+            let shortening = Goal { shortening: Some(Memory::from_bytes(1 << 16)), ..goals[2] };
+            let accepted = [goals[0], goals[1], goals[2], counting, sliding, small, shortening];
             let Some(blueprint) = accepted.iter().find_map(|goal| (row.propose)(goal).ok()) else {
                 continue;
             };

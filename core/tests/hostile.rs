@@ -280,6 +280,7 @@ fn crowded(row: &Row, n: u64, hash: Stream) -> Box<dyn Filter> {
         counted,
         Goal { expected_items: Some(n), ..timed },
         ever,
+        Goal { shortening: Some(Memory::from_bytes(64 * n + (1 << 16))), ..timed },
         Goal { counting: true, ..ever },
         Goal { counting: true, ..counted },
         Goal::new(Window::Last(n), Memory::from_bytes(2 * n)),

@@ -480,7 +480,7 @@ fn forged_segments_do_no_harm() {
     forged_do_no_harm(&filter);
 }
 
-fn forged_do_no_harm(filter: &TimedWindow) {
+pub fn forged_do_no_harm(filter: &dyn Filter) {
     let bytes = codec::save(filter, HASHING);
     let payload = bytes.len() - codec::CHECKSUM_BYTES;
     let mut opened = 0;

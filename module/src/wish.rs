@@ -22,6 +22,8 @@ pub struct Wish {
     pub window: Option<Window>,
     /// The error or the memory.
     pub limit: Option<Limit>,
+    /// The memory beyond which the window becomes shorter.
+    pub shortening: Option<Memory>,
     /// How much older than the window.
     pub slack: Option<Slack>,
     /// How many keys to expect.
@@ -70,6 +72,7 @@ impl Wish {
                 b"EVER" => once(&mut wish.window, Window::Ever)?,
                 b"ERROR" => once(&mut wish.limit, value()?.parse::<ErrorRate>()?.into())?,
                 b"MEMORY" => once(&mut wish.limit, value()?.parse::<Memory>()?.into())?,
+                b"SHORTENAT" => once(&mut wish.shortening, value()?.parse::<Memory>()?)?,
                 b"SLACK" => once(&mut slack, value()?)?,
                 b"CAPACITY" => once(&mut wish.capacity, quantity::items(value()?)?)?,
                 b"COUNTING" => wish.counting = true,
@@ -98,6 +101,7 @@ impl Wish {
         // owe nothing to the settings of the replica.
         if self.window.is_none() {
             self.window = other.window;
+            self.shortening = self.shortening.or(other.shortening);
             self.slack = self.slack.or(other.slack);
             self.capacity = self.capacity.or(other.capacity);
             self.counting |= other.counting;
@@ -117,6 +121,7 @@ impl Wish {
         let window = self.window.ok_or(Refusal::new("give a window: LAST, WITHIN or EVER"))?;
         let limit = self.limit.ok_or(Refusal::new("give ERROR or MEMORY"))?;
         let mut goal = Goal::new(window, limit);
+        goal.shortening = self.shortening;
         goal.slack = self.slack.unwrap_or(goal.slack);
         goal.expected_items = self.capacity;
         goal.counting = self.counting;
@@ -155,6 +160,9 @@ impl Wish {
             Some(Limit::Error(rate)) => say(format_args!("ERROR {}", rate.get())),
             Some(Limit::Memory(memory)) => say(format_args!("MEMORY {}", memory.bytes())),
             None => {}
+        }
+        if let Some(memory) = self.shortening {
+            say(format_args!("SHORTENAT {}", memory.bytes()));
         }
         match self.slack {
             Some(Slack::Items(items)) => say(format_args!("SLACK {items}")),
@@ -274,6 +282,7 @@ mod tests {
             "LAST 1000 ERROR 0.001",
             "LAST 1000 ERROR 0.1% SLACK 10 STRUCTURE double-buffer SEED 18446744073709551615",
             "within 10m memory 8MiB slack 1s",
+            "within 10m error 0.1% shortenat 8MiB slack 1s",
             "EVER ERROR 0.0123456789 CAPACITY 1e6 COUNTING",
             "EVER ERROR 0.01 REMOVING",
             "LAST 5 ERROR 0.5 SECRET 000102030405060708090a0b0c0d0eff",
@@ -297,6 +306,8 @@ mod tests {
             "ERROR 0.1 MEMORY 5",
             "WITHIN -3",
             "EVER SLACK 5",
+            "WITHIN 5 SHORTENAT",
+            "WITHIN 5 SHORTENAT 1MB SHORTENAT 2MB",
             "STRUCTURE nothing",
             "SECRET 00",
             "SECRET +0102030405060708090a0b0c0d0eff0",

@@ -13,6 +13,8 @@ WISHES = {
     "last-keyed": "LAST 2000 ERROR 0.001 KEYED",
     "within": "WITHIN 60000 ERROR 0.001",
     "within-capacity": "WITHIN 60000 ERROR 0.01 CAPACITY 5000",
+    # Some thousand items are too many for it.
+    "within-shortening": "WITHIN 60000 ERROR 0.0001 SHORTENAT 64KiB",
     "ever": "EVER ERROR 0.01",
     "ever-capacity": "EVER ERROR 0.001 CAPACITY 10000",
     "counting": "EVER ERROR 0.01 COUNTING CAPACITY 10000",

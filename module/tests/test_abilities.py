@@ -165,6 +165,31 @@ def test_bounded_memory_keeps_the_window_and_tells_its_error(server):
     assert f"at most {percent(told('false-positives-now'))} of unseen" in told("promise").decode()
 
 
+def test_a_window_that_shortens_keeps_its_error_and_tells_how_short_it_is(server):
+    """A hundred times as many as fit, in eight seconds of an hour: what is told of the window is remembered, no more is taken."""
+    hour, begin = 3_600_000, 1_000_000_000_000
+    reserve(server, "k", f"WITHIN {hour} ERROR 0.01 SHORTENAT 100kb".split())
+    draw = random.Random(4)
+    told = lambda field: server("LATELY.INFO", "k", field)
+    assert (told("remembers"), told("remembered-least"), told("extent")) == (hour, hour, hour)
+    batches = [draw.randbytes(80_000) for _ in range(400)]
+    for at, batch in enumerate(batches):
+        server("LATELY.ADDHASHES", "k", batch, "AT", begin + 20 * at)
+        # Allocators round up, and a segment comes on top.
+        assert told("bytes") < 150_000
+    least = told("remembered-least")
+    # 40,000 fit: those of four batches, each of 20 ms.
+    assert least < 200
+    assert server("LATELY.SEENHASHES", "k", batches[-1]) == b"1" * 10_000
+    assert server("LATELY.SEENHASHES", "k", batches[0]).count(b"1") < 300
+    assert float(told("false-positives-now")) <= float(told("false-positives"))
+    assert told("exceeds-promise") == 0
+    # By the server's clock the flood is long ago, and the window is whole again.
+    assert told("remembers") == hour and "the last 60m" in told("promise").decode()
+    assert "memory to shorten at" in refused(server, "LATELY.RESERVE", "l", *"LAST 5 ERROR 0.1 SHORTENAT 1mb".split())
+    assert "allow 128.0KiB" in refused(server, "LATELY.RESERVE", "l", *"WITHIN 5 ERROR 0.1 SHORTENAT 65535".split())
+
+
 def percent(rate):
     """As promises have it: four digits."""
     return f"{float(f'{100 * float(rate):.4g}'):g}%"

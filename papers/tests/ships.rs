@@ -32,6 +32,8 @@ fn grid() -> Vec<Goal> {
                     goals.push(Goal { counting, removing, ..goal });
                 }
             }
+            let shortening = Some(Memory::from_bytes(4 * items));
+            goals.push(Goal { shortening, ..Goal::new(hour, limit) });
             let goal = Goal::new(Window::Last(items), limit);
             for slack in [items, items / 3, items / 10, items / 1_000, 0] {
                 goals.push(Goal { slack: Slack::Items(slack), ..goal });

@@ -3,12 +3,13 @@
 //! What was judged is printed before it is remembered on disk: after a crash a record may come
 //! twice, but none is lost.
 
+use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use lately::raw::{Horizon, Untyped};
-use lately::{Clock, SystemClock, Time};
+use lately::{Clock, Reach, Span, SystemClock, Time, Window};
 
 use super::Ended;
 use crate::args::{Dedup, Missing};
@@ -100,6 +101,10 @@ struct Session {
     /// What was held back, where that is told.
     repeated: Option<Repeated>,
     checkpoints: Option<Checkpoints>,
+    /// How far back the filter remembered before this run, if that may be less than asked for, ...
+    reach_before: Option<Reach>,
+    /// ... and at the least during it.
+    shortest: Option<Span>,
 }
 
 /// When and where the state is saved.
@@ -172,13 +177,31 @@ impl Session {
         let printer = Printer::new(output, request.show(), missing, pace);
         let timing = if recipe.tells_time() { Timing::Records } else { Timing::Clock };
         let latest = Time::from_millis(note.latest);
+        let reach_before = match &seen {
+            Seen::Here(seen) => seen.filter().reach(Time::ZERO),
+            #[cfg(feature = "redis")]
+            Seen::There(_) => None,
+        };
         let judge = Judge::new(seen, request.repeats(), timing, latest);
         let every = Duration::from_millis(request.checkpoint.millis());
         let due = Instant::now() + every;
         let checkpoints = state.map(|state| Checkpoints { state, note, every, due, saved: 0 });
         let (counts, unjudged) = (Counts::new(), Unjudged::new(&recipe));
         let repeated = request.summary.then(|| Repeated::new(&recipe));
-        Ok((Self { judge, printer, counts, unjudged, repeated, checkpoints }, recipe))
+        let shortest = None;
+        Ok((
+            Self {
+                judge,
+                printer,
+                counts,
+                unjudged,
+                repeated,
+                checkpoints,
+                reach_before,
+                shortest,
+            },
+            recipe,
+        ))
     }
 
     /// Judges and prints until the end. An input that fails is an end like any other for what came
@@ -201,6 +224,7 @@ impl Session {
             match event {
                 Some(Event::Chunk(chunk)) => {
                     self.take(&chunk)?;
+                    self.notice_reach();
                     progress.set(stream.progress());
                     stream.recycle(*chunk);
                 }
@@ -297,6 +321,33 @@ impl Session {
         Ok(())
     }
 
+    /// Notices how far back the filter remembers, if that may be less than asked for.
+    fn notice_reach(&mut self) {
+        let reach = self.judge.here().and_then(|seen| seen.filter().reach(Time::ZERO));
+        let Some((Reach { now, least }, before)) = reach.zip(self.reach_before) else { return };
+        // What it was at the least in former runs was told then.
+        let least = if least < before.least { least } else { now };
+        self.shortest = Some(self.shortest.map_or(least, |shortest| shortest.min(least)));
+    }
+
+    /// Says so if the window was shorter than asked for.
+    fn tell_of_the_window(&self) {
+        let Some((seen, shortest)) = self.judge.here().zip(self.shortest) else { return };
+        let window = seen.promise().window;
+        if !matches!(window, Window::Within(span) if shortest < span) {
+            return;
+        }
+        let now = seen.filter().reach(Time::ZERO).map_or(shortest, |reach| reach.now);
+        // Nobody may be there to read it.
+        let _ = writeln!(
+            io::stderr(),
+            "lately: more came than fits, so instead of {window} it remembered {} at the least, and {} at \
+             the end; repeats after that were taken for new",
+            shortest.rounded(),
+            now.rounded()
+        );
+    }
+
     fn finish(&mut self, request: &Dedup) -> anyhow::Result<()> {
         if let Some(repeated) = &mut self.repeated {
             let mut text = Vec::new();
@@ -307,6 +358,7 @@ impl Session {
         if request.count {
             output::print(&format!("{}\n", self.printer.shown()))?;
         }
+        self.tell_of_the_window();
         if !request.figures.are_wanted() {
             return Ok(());
         }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use lately::{Clock, Hashing, Memory, SystemClock};
+use lately::{Clock, Hashing, Memory, Reach, SystemClock, Time};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -35,6 +35,9 @@ struct Summary<'a> {
     estimated_false_positive_rate: f64,
     hashing: &'static str,
     seed: Option<u64>,
+    /// How far back a window that shortens remembers, in milliseconds, and the least it ever was.
+    remembers: Option<u64>,
+    remembered_least: Option<u64>,
     /// The latest moment of any record, in windows by time.
     clock: Option<String>,
     filter_bytes: u64,
@@ -46,6 +49,7 @@ impl<'a> Summary<'a> {
     fn of(saved: &'a Saved) -> Self {
         let filter = saved.seen.filter();
         let promise = saved.seen.promise();
+        let reach = filter.reach(Time::ZERO);
         let (hashing, seed) = match saved.seen.hashing() {
             Hashing::Fast(seed) => ("fast", Some(seed.0)),
             Hashing::Keyed(_) => ("keyed", None),
@@ -59,6 +63,8 @@ impl<'a> Summary<'a> {
             estimated_false_positive_rate: filter.false_positive_rate(),
             hashing,
             seed,
+            remembers: reach.map(|reach| reach.now.millis()),
+            remembered_least: reach.map(|reach| reach.least.millis()),
             clock: filter.clock().map(moment_text),
             filter_bytes: filter.heap_bytes(),
             file_bytes: saved.bytes,
@@ -73,6 +79,10 @@ impl<'a> Summary<'a> {
         let now = percent(self.estimated_false_positive_rate);
         lines.push(("promise", self.promise.clone()));
         lines.push(("error now", format!("{now} of unseen keys would be taken for seen")));
+        if let Some(Reach { now, least }) = saved.seen.filter().reach(Time::ZERO) {
+            let (now, least) = (now.rounded(), least.rounded());
+            lines.push(("remembers", format!("{now} now, {least} at the least")));
+        }
         lines.push(("memory", Memory::from_bytes(self.filter_bytes).to_string()));
         lines.push(("file", Memory::from_bytes(self.file_bytes).to_string()));
         let seed = self.seed.map_or_else(|| "secret".to_owned(), |seed| seed.to_string());

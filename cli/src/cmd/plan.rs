@@ -67,6 +67,12 @@ fn table(goal: &Goal, plans: &[Plan]) -> String {
         Limit::Error(rate) => format!("with an error of at most {rate}"),
         Limit::Memory(memory) => format!("in at most {memory}"),
     };
+    let limit = match goal.shortening {
+        Some(memory) => {
+            format!("{limit} in at most {memory}, or less of it while more come than fit")
+        }
+        None => limit,
+    };
     let expected = goal
         .expected_items
         .map_or_else(String::new, |keys| format!(", some {keys} different ones expected,"));

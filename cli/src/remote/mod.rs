@@ -191,6 +191,8 @@ impl Remote {
             predicted_false_positive_rate: 0.0,
             predicted_false_negative_rate: 0.0,
             estimated_false_positive_rate: 0.0,
+            remembers: None,
+            remembered_least: None,
             uncertain: self.uncertain,
         };
         // A hash is asked of one shard, so that the worst of them speaks for all.
@@ -204,6 +206,13 @@ impl Remote {
             worst(&mut about.predicted_false_positive_rate, text(&info, "false-positives")?);
             worst(&mut about.predicted_false_negative_rate, text(&info, "false-negatives")?);
             worst(&mut about.estimated_false_positive_rate, text(&info, "false-positives-now")?);
+            let least = |one: &mut Option<u64>, field: &str| {
+                // Modules of older releases do not tell it, and shorten nothing.
+                let other = text(&info, field).ok().and_then(|millis| millis.parse().ok());
+                *one = [*one, other].into_iter().flatten().min();
+            };
+            least(&mut about.remembers, "remembers");
+            least(&mut about.remembered_least, "remembered-least");
         }
         Ok(about)
     }
@@ -294,6 +303,9 @@ fn words(request: &Request<'_>) -> Vec<String> {
     match goal.limit {
         Limit::Error(rate) => say("ERROR", rate.get().to_string()),
         Limit::Memory(memory) => say("MEMORY", share(memory.bytes()).to_string()),
+    }
+    if let Some(memory) = goal.shortening {
+        say("SHORTENAT", share(memory.bytes()).to_string());
     }
     match goal.slack {
         Slack::Items(items) => say("SLACK", share(items).to_string()),

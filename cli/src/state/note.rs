@@ -42,7 +42,11 @@ impl Note {
             Limit::Error(rate) => format!("an error of {rate}"),
             Limit::Memory(memory) => format!("a memory of {memory}"),
         };
-        let (window, slack) = (goal.window.to_string(), goal.slack.to_string());
+        let window = match goal.shortening {
+            Some(memory) => format!("{}, shorter beyond {memory}", goal.window),
+            None => goal.window.to_string(),
+        };
+        let slack = goal.slack.to_string();
         Self { window, limit, slack, keys, refresh, records: 0, latest: 0 }
     }
 

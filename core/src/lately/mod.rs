@@ -24,6 +24,7 @@ mod clocked;
 mod counter;
 mod now;
 mod opened;
+mod reach;
 #[cfg(feature = "serde")]
 mod serde;
 #[cfg(feature = "std")]

@@ -10,6 +10,7 @@ mod batch;
 mod now;
 mod opened;
 mod parts;
+mod reach;
 mod split;
 mod timed;
 

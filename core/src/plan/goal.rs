@@ -27,6 +27,9 @@ pub struct Goal {
     pub window: Window,
     /// What is given: the error, and memory follows; or the memory, and the error follows.
     pub limit: Limit,
+    /// What a window by time may take at an error that is given: before it takes more, it becomes
+    /// shorter, and says by how much.
+    pub shortening: Option<Memory>,
     /// How much older than the window a key may be and still be reported.
     pub slack: Slack,
     /// How many different keys are expected in the window: in one by time or without end, which do not
@@ -69,6 +72,7 @@ impl Goal {
         Goal {
             window,
             limit: limit.into(),
+            shortening: None,
             slack: Slack::Unlimited,
             expected_items: None,
             alphabet: None,
@@ -100,6 +104,16 @@ impl Goal {
         if self.alphabet == Some(0) {
             let expected = "at least one key";
             return Err(Error::Parameter { name: "alphabet", found: "0".to_owned(), expected });
+        }
+        let expected = match (self.window, self.limit) {
+            _ if self.shortening.is_none() => None,
+            (Window::Within(_), Limit::Error(_)) => None,
+            (Window::Within(_), Limit::Memory(_)) => Some("beside an error, not beside a memory"),
+            _ => Some("left out but for a window by time"),
+        };
+        if let (Some(memory), Some(expected)) = (self.shortening, expected) {
+            let found = memory.to_string();
+            return Err(Error::Parameter { name: "memory to shorten at", found, expected });
         }
         let expected = match (self.window, self.slack) {
             (Window::Last(_), Slack::Time(_)) => "a number of items for a window by count",

@@ -60,6 +60,13 @@ impl Goal {
                     Change::ErrorForMemory,
                 )])
                 .collect(),
+            Limit::Error(_) if goal.shortening.is_some() => {
+                let more = goal.shortening.into_iter().flat_map(doubled);
+                more.map(|memory| {
+                    (Goal { shortening: Some(memory), ..goal }, Change::Memory(memory))
+                })
+                .collect()
+            }
             Limit::Error(rate) => tenfold(rate)
                 .map(|rate| (Goal { limit: rate.into(), ..goal }, Change::Error(rate)))
                 .collect(),

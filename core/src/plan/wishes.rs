@@ -59,6 +59,11 @@ impl Goal {
         }
     }
 
+    /// For those whose window becomes shorter before they take more than a memory.
+    pub fn shortening(&self) -> Result<Memory, Unfit> {
+        self.shortening.ok_or(Unfit("shortens its window, which is not asked for"))
+    }
+
     /// How many items older than a window by count may be reported; `None` if any number.
     pub fn slack_in_items(&self) -> Option<u64> {
         match self.slack {

@@ -20,7 +20,7 @@ impl TimedWindow {
     ///
     /// Only if this happens again and again before the hand has gone round once, all segments take part at once in what is noted.
     pub(super) fn set_back(&mut self, now: u64) {
-        let before = self.regions.each_ref().map(|region| region.generation);
+        let before = self.current();
         let ticks = core::array::from_fn(|region| self.ticks.generation(region, now));
         self.clock = Some(now);
         if before.map(|generation| self.turns.tick(generation)) == ticks {

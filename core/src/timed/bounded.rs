@@ -27,15 +27,21 @@ pub(super) struct Bound {
     /// From here on remainders become shorter.
     pub(super) begin: u64,
     /// There are never more, but for a segment.
-    most: u64,
+    pub(super) most: u64,
+}
+
+impl Bound {
+    /// That of so many bytes.
+    pub(super) fn of(most: u64) -> Self {
+        // The next table of prefixes is made at once, and a round of the hand takes some time.
+        Self { begin: most - most / 24, most }
+    }
 }
 
 impl TimedWindowParameters {
     /// The bound, if there is one.
     pub(super) fn bound(&self) -> Option<Bound> {
-        let most = self.most_bytes;
-        // The next table of prefixes is made at once, and a round of the hand takes some time.
-        (most > 0).then(|| Bound { begin: most - most / 24, most })
+        (self.most_bytes > 0).then(|| Bound::of(self.most_bytes))
     }
 }
 

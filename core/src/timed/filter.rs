@@ -138,6 +138,11 @@ impl TimedWindow {
         })
     }
 
+    /// The generations that regions are in.
+    pub(super) fn current(&self) -> [u64; REGIONS] {
+        self.regions.each_ref().map(|region| region.generation)
+    }
+
     /// The generation of a region at a moment that is not before the clock.
     #[inline(always)]
     pub(super) fn generation(&self, region: usize, now: u64) -> u64 {

@@ -95,7 +95,7 @@ impl Filter for TimedWindow {
     }
 
     fn false_positive_rate(&self) -> f64 {
-        let generations = self.regions.each_ref().map(|region| region.generation);
+        let generations = self.current();
         (self.weights.rate(&self.shape, generations) + self.blind_share()).min(1.0)
     }
 

@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 
+use super::bounded::Bound;
 use super::clock::{REGION_BITS, REGIONS, Ticks};
 use super::deal::{bins_for, usual_words};
 use super::entry::BUCKETS;
@@ -64,13 +65,13 @@ const DEEPEST_FLOOR: u32 = 15;
 const UNKNOWN: u64 = 1 << 10;
 
 /// Bits that keys of a growth spurt have more than others, with the one that says how long they are.
-const SPURT_BITS: u32 = 4;
+pub(super) const SPURT_BITS: u32 = 4;
 
 /// The part of a bound that entries fill, however uneven their segments are at the moment.
 const ROOM: f64 = 0.875;
 
 /// With less memory than this, a few segments would be all of it.
-const LEAST_BOUND: u64 = 1 << 16;
+pub(super) const LEAST_BOUND: u64 = 1 << 16;
 
 /// Buckets for every entry of a segment that splits, at most, where memory is bounded.
 const BUCKETS_BOUNDED: f64 = 0.9;
@@ -232,6 +233,19 @@ impl TimedWindowParameters {
         sizes.iter().sum::<f64>() / SIZES.len() as f64
     }
 
+    /// Bytes beside the segments: what is known of regions and generations.
+    pub(super) fn fixed_bytes(&self) -> u64 {
+        let weights = (REGIONS << self.shape().tag_bits) * size_of::<u64>();
+        (weights + size_of::<[Region; REGIONS]>()) as u64
+    }
+
+    /// Keys of a span that fit into a bound, each with so many bits beyond those of a calm time.
+    pub(super) fn fitting(&self, bound: Bound, more: f64) -> u64 {
+        let bits = self.bits_per_entry() + more / LOAD;
+        let entries = ROOM * 8.0 * bound.begin as f64 / bits;
+        (entries / (1.0 + 1.0 / f64::from(self.ticks().ages()))) as u64
+    }
+
     /// The same in a segment of so many.
     fn bits_at(&self, entries: f64) -> f64 {
         let info = Info { remainder_bits: self.remainder_bits, ..Info::default() };
@@ -273,11 +287,8 @@ impl Blueprint for TimedWindowParameters {
     }
 
     fn promised_items(&self) -> Option<u64> {
-        let bound = self.bound()?;
         // Keys of a growth spurt are longer.
-        let bits = self.bits_per_entry() + f64::from(SPURT_BITS) / LOAD;
-        let entries = ROOM * 8.0 * bound.begin as f64 / bits;
-        Some((entries / (1.0 + 1.0 / f64::from(self.ticks().ages()))) as u64)
+        self.bound().map(|bound| self.fitting(bound, f64::from(SPURT_BITS)))
     }
 
     fn heap_bytes(&self) -> u64 {
@@ -294,9 +305,7 @@ impl Blueprint for TimedWindowParameters {
             let info = info.with_bins(&shape, bins_for(&shape, each));
             segments * (usual_words(&shape, info) as f64 + TABLE)
         };
-        let weights = (REGIONS << shape.tag_bits) as f64;
-        let bytes = (8.0 * (words + weights)) as u64;
-        let bytes = bytes + size_of::<[Region; REGIONS]>() as u64;
+        let bytes = (8.0 * words) as u64 + self.fixed_bytes();
         self.bound().map_or(bytes, |_| bytes.min(self.most_bytes))
     }
 

@@ -43,7 +43,7 @@ pub(super) fn write(filter: &TimedWindow, out: &mut Writer) {
     out.u8(filter.short as u8);
     out.u32(filter.round);
     if behind {
-        filter.turns.write(filter.regions.each_ref().map(|region| region.generation), out);
+        filter.turns.write(filter.current(), out);
     }
     for region in &*filter.regions {
         out.u8(region.population.bits() as u8);

@@ -38,7 +38,7 @@ impl TimedWindow {
             check(least[current] <= items[number], "the least is not above what there is")?;
         }
         check(self.items == items.iter().sum::<u64>(), "entries are counted")?;
-        let generations = self.regions.each_ref().map(|region| region.generation);
+        let generations = self.current();
         let rates =
             [&self.weights, &weighed.weights].map(|weights| weights.rate(&self.shape, generations));
         check(rates[0] == rates[1], "the chance of an error is summed up")?;

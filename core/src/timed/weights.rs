@@ -73,16 +73,26 @@ impl Weights {
         sums.copy_from_slice(&made);
     }
 
+    /// The sum of a generation of a region.
+    pub(super) fn of(&self, shape: &Shape, region: usize, generation: u64) -> u128 {
+        self.sums[region << self.tag_bits | shape.tag(generation) as usize].into()
+    }
+
     /// The chance that an unseen key is reported, given the generations of the regions.
     pub(super) fn rate(&self, shape: &Shape, generations: [u64; REGIONS]) -> f64 {
+        let sum = self.sum(shape, generations);
+        sum as f64 / f64::from(shape.buckets) / f64::from(WHOLE_BITS).exp2()
+    }
+
+    /// The sum of all that lives, given the generations of the regions.
+    pub(super) fn sum(&self, shape: &Shape, generations: [u64; REGIONS]) -> u128 {
         let mut sum = 0;
         for (region, generation) in generations.into_iter().enumerate() {
             for age in 0..=shape.ages {
-                let tag = shape.tag(generation.wrapping_sub(age.into()));
-                sum += u128::from(self.sums[region << self.tag_bits | tag as usize]);
+                sum += self.of(shape, region, generation.wrapping_sub(age.into()));
             }
         }
-        sum as f64 / f64::from(shape.buckets) / f64::from(WHOLE_BITS).exp2()
+        sum
     }
 }
 

@@ -5,6 +5,7 @@ use lately::catalog::Row;
 use lately::growing::GrowingParameters;
 use lately::plan::Goal;
 use lately::raw::{Blueprint, Filter};
+use lately::timed::{ShorteningWindowParameters, TimedWindowParameters};
 use lately::{ErrorRate, Memory, Seed, Slack, Span, Window};
 use lately_papers::CATALOG;
 
@@ -12,6 +13,9 @@ use lately_papers::CATALOG;
 pub fn arbitrary_blueprint(u: &mut Unstructured<'_>) -> Result<Box<dyn Blueprint>> {
     if u.ratio(1, 16)? {
         return tiny_growing(u);
+    }
+    if u.ratio(1, 16)? {
+        return tiny_shortening(u);
     }
     let row = arbitrary_row(u)?;
     let goal = arbitrary_goal(u)?;
@@ -34,6 +38,21 @@ fn tiny_growing(u: &mut Unstructured<'_>) -> Result<Box<dyn Blueprint>> {
     Ok(Box::new(GrowingParameters { bins: 1, remainder_bits, ..planned }))
 }
 
+/// A window that shortens, of tiny segments in so little memory that a few hundred keys are too many.
+fn tiny_shortening(u: &mut Unstructured<'_>) -> Result<Box<dyn Blueprint>> {
+    let segments = TimedWindowParameters {
+        span: Span::from_millis(u.int_in_range(1..=300)?),
+        generations: u.int_in_range(1..=7)?,
+        groups: 8,
+        remainder_bits: u.int_in_range(1..=31)?,
+        entries: 16,
+        expected: 0,
+        most_bytes: 8_192,
+        payload_bits: 0,
+    };
+    Ok(Box::new(ShorteningWindowParameters { segments, keys: 0 }))
+}
+
 /// An empty filter of that structure.
 pub fn build(blueprint: &dyn Blueprint, u: &mut Unstructured<'_>) -> Result<Box<dyn Filter>> {
     Ok(blueprint.build(Seed(u.arbitrary()?)).expect("goals of the fuzzer are small"))
@@ -50,6 +69,11 @@ fn arbitrary_goal(u: &mut Unstructured<'_>) -> Result<Goal> {
     let mut goal = Goal::new(window, ErrorRate::new(rate).expect("all of these are rates"));
     if u.ratio(1, 4)? {
         goal.limit = Memory::from_bytes(u.int_in_range(1..=4_000)?).into();
+    }
+    if let Window::Within(_) = window
+        && u.ratio(1, 4)?
+    {
+        goal.shortening = Some(Memory::from_bytes(1 << 16));
     }
     if let Window::Last(_) = window
         && u.ratio(1, 4)?

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-use lately::{Hashing, Promise, Window};
+use lately::{Hashing, Promise, Reach, Window};
 
 use super::moment::MOMENT;
 use crate::args::{self, When};
@@ -101,17 +101,29 @@ impl<'a> Look<'a> {
         *self.now.get_or_init(|| self.stored.filter().false_positive_rate())
     }
 
+    /// How far back it remembers, if that may be less than its window: at the server's time, as others are answered.
+    fn reach(&self) -> Option<Reach> {
+        self.stored.filter().reach(When::Now.time(self.stored))
+    }
+
     fn exceeds_promise(&self) -> bool {
         self.false_positives_now() > SAMPLED * self.promise().false_positives
     }
 
-    /// What it keeps: as planned, or, where more came than fits, with the error that it has now.
+    /// The window, if it is shorter than planned.
+    fn short_window(&self) -> Option<Window> {
+        let now = Window::Within(self.reach()?.now);
+        (now != self.promise().window).then_some(now)
+    }
+
+    /// What it keeps: as planned, or, where more came than fits, with the error or the window that it has now.
     fn kept_promise(&self) -> Promise {
-        let planned = *self.promise();
-        if !self.exceeds_promise() {
-            return planned;
+        let mut kept = *self.promise();
+        if self.exceeds_promise() {
+            kept.false_positives = self.false_positives_now();
         }
-        Promise { false_positives: self.false_positives_now(), ..planned }
+        kept.window = self.short_window().unwrap_or(kept.window);
+        kept
     }
 }
 
@@ -121,7 +133,7 @@ const SAMPLED: f64 = 1.2;
 /// The fields by name, and how each is told.
 type Field = (&'static str, fn(&Look<'_>) -> Reply);
 
-const FIELDS: [Field; 18] = [
+const FIELDS: [Field; 20] = [
     ("structure", |look| Reply::text(look.stored.filter().blueprint().structure())),
     ("promise", |look| Reply::text(look.kept_promise().to_string())),
     ("window", |look| {
@@ -141,6 +153,14 @@ const FIELDS: [Field; 18] = [
     ("false-negatives", |look| Reply::Double(look.promise().false_negatives)),
     ("false-positives-now", |look| Reply::Double(look.false_positives_now())),
     ("exceeds-promise", |look| Reply::Int(look.exceeds_promise().into())),
+    ("remembers", |look| match look.reach() {
+        Some(reach) => Reply::count(reach.now.millis()),
+        None => Reply::Null,
+    }),
+    ("remembered-least", |look| match look.reach() {
+        Some(reach) => Reply::count(reach.least.millis()),
+        None => Reply::Null,
+    }),
     ("clock", |look| match look.stored.filter().clock() {
         Some(clock) => Reply::count(clock.millis()),
         None => Reply::Null,

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use lately::plan;
 
-use super::reserve::{CAPACITY, COUNTING, LIMIT, REMOVING, SLACK, STRUCTURE, WINDOW, default_wish};
+use super::reserve::{
+    CAPACITY, COUNTING, LIMIT, REMOVING, SHORTEN_AT, SLACK, STRUCTURE, WINDOW, default_wish,
+};
 use crate::engine::{Command, Doc, Effect, Keys, Refusal, Reply};
 use crate::ours::{Call, Ours};
 use crate::wish::Wish;
@@ -20,7 +22,7 @@ impl Command<Ours> for Plan {
         arity: -1,
         effect: Effect::Nothing,
         keys: Keys::None,
-        args: &[WINDOW, LIMIT, SLACK, COUNTING, REMOVING, CAPACITY, STRUCTURE],
+        args: &[WINDOW, LIMIT, SHORTEN_AT, SLACK, COUNTING, REMOVING, CAPACITY, STRUCTURE],
     };
 
     fn run(call: &mut Call<'_>) -> Result<Reply, Refusal> {

@@ -23,6 +23,7 @@ impl Command<Ours> for Reserve {
             Arg::key(),
             WINDOW,
             LIMIT,
+            SHORTEN_AT,
             SLACK,
             COUNTING,
             TOP,
@@ -126,6 +127,9 @@ const LIMITS: &[Arg] = &[
     Arg::new(c"rate", Kind::Fraction).after(c"ERROR"),
     Arg::new(c"bytes", Kind::Integer).after(c"MEMORY"),
 ];
+
+/// The memory beyond which the window becomes shorter.
+pub const SHORTEN_AT: Arg = Arg::new(c"most", Kind::Integer).after(c"SHORTENAT").maybe();
 
 /// How much older than the window a key may be reported.
 pub const SLACK: Arg = Arg::new(c"slack", Kind::Integer).after(c"SLACK").maybe();

@@ -6,6 +6,7 @@ use core::time::Duration;
 use super::super::{Clocked, Counter, Lately, Timed};
 use super::Builder;
 use crate::clock::Clock;
+use crate::memory::Memory;
 use crate::window::Slack;
 
 impl Builder<Lately<Timed>> {
@@ -37,6 +38,35 @@ impl Builder<Lately<Timed>> {
     /// ```
     pub fn slack(mut self, span: Duration) -> Self {
         self.goal.slack = Slack::Time(span.into());
+        self
+    }
+
+    /// At most this many bytes at the error that is asked for, whatever comes: when more comes than fits, the window
+    /// becomes shorter, and [`remembers_at`](Lately::remembers_at) tells how short. When less comes, it grows back.
+    /// Where nothing may be forgotten and the error may rise instead, say [`memory`](Self::memory).
+    ///
+    /// ```
+    /// use lately::{Lately, Time};
+    /// use std::time::Duration;
+    ///
+    /// let hour = Duration::from_secs(3600);
+    /// let mut seen = Lately::within(hour).error(0.001).shortening_at(100_000).build()?;
+    /// let now = Time::from_millis(1_700_000_000_000);
+    /// (0..10_000_u64).try_for_each(|key| seen.insert_at(key, now).map(drop))?;
+    /// assert_eq!(seen.remembers_at(now), hour);
+    /// // In the next minute far more come than 100 kB hold.
+    /// let minute = |second: u64| Time::from_millis(now.millis() + 1000 * second);
+    /// for key in 10_000..200_000_u64 {
+    ///     seen.insert_at(key, minute(key * 60 / 200_000))?;
+    /// }
+    /// assert!(seen.remembers_at(minute(60)) < Duration::from_secs(20));
+    /// assert!(seen.heap_bytes() <= 104_096);
+    /// // An hour later it remembers an hour again.
+    /// assert_eq!(seen.remembers_at(minute(60 + 3600)), hour);
+    /// # Ok::<(), lately::Error>(())
+    /// ```
+    pub fn shortening_at(mut self, bytes: u64) -> Self {
+        self.goal.shortening = Some(Memory::from_bytes(bytes));
         self
     }
 

@@ -77,7 +77,8 @@ impl Count {
             Limit::Memory(memory) => Limit::Memory(Memory::from_bytes(memory.bytes() / parts)),
             Limit::Error(rate) => Limit::Error(rate),
         };
+        let shortening = goal.shortening.map(|memory| Memory::from_bytes(memory.bytes() / parts));
         let expected_items = goal.expected_items.map(|items| items.div_ceil(parts));
-        Ok(Goal { window, slack, limit, expected_items, ..*goal })
+        Ok(Goal { window, slack, limit, shortening, expected_items, ..*goal })
     }
 }
