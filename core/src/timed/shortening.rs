@@ -20,28 +20,21 @@
 //!
 //! What is not guaranteed: how long the window is, and the error if hashes are not random, as in [`TimedWindow`].
 
-use alloc::boxed::Box;
-
 use super::bounded::Bound;
-use super::by_count::best_floor;
 use super::clock::{REGION_BITS, REGIONS, region_of};
 use super::deal::bins_after_sweep;
 use super::filter::TimedWindow;
-use super::pace::{self, Pace};
-use super::parameters::{LEAST_BOUND, SPURT_BITS, TimedWindowParameters};
+use super::pace::Pace;
 use super::segment::Segment;
+use super::shortening_parameters::ShorteningWindowParameters;
 use super::slots::Repeat;
 use super::state;
 use crate::bits::{Isa, vectorized};
-use crate::blueprint::{Blueprint, Structure, Unfit};
+use crate::blueprint::Blueprint;
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
 use crate::filter::{Age, Aging, Filter, Membership, Removing};
-use crate::hash::Seed;
-use crate::parameters::{List, Parameters};
-use crate::plan::Goal;
-use crate::promise::Promise;
-use crate::window::{Reach, Span, Time, Window};
+use crate::window::{Reach, Span, Time};
 
 /// Segments that are looked after for one that grows.
 const STEPS: u32 = 4;
@@ -50,140 +43,6 @@ const STEPS: u32 = 4;
 const LITTLE: u128 = 64;
 /// ... and when there is more than there should be.
 const MUCH: u128 = 16;
-
-/// Bounds of filters that are not planned but made: with less, eight segments would not fit.
-const LEAST_BYTES: u64 = 1 << 13;
-
-/// How long keys are remembered where there is room for them, and how much there is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ShorteningWindowParameters {
-    /// The segments, and the bytes that they may take: at least 8 KiB.
-    pub segments: TimedWindowParameters,
-    /// Keys to expect within the span, or 0, for which plans are made; what is kept, is kept for any number.
-    pub keys: u64,
-}
-
-impl ShorteningWindowParameters {
-    /// Parameters for a span, a slack, an error, a memory, and how many keys to expect: as many as fit unless that
-    /// is said.
-    pub fn with_error_and_memory(
-        span: Span,
-        slack: Option<Span>,
-        rate: f64,
-        most_bytes: u64,
-        keys: Option<u64>,
-    ) -> Result<Self, Unfit> {
-        if most_bytes < LEAST_BOUND {
-            return Err(Unfit("needs a bound of 64 KiB at least"));
-        }
-        if span.millis() > Window::LONGEST {
-            return Err(Unfit("keeps a window of 8900 years at most"));
-        }
-        let made = TimedWindowParameters::with_error(span, slack, rate, None)?;
-        let segments = TimedWindowParameters { most_bytes, ..made };
-        let fits = Self { segments, keys: 0 }.fits();
-        // No population that fits is growth then, unless fewer are expected.
-        let expected = best_floor(&made, keys.map_or(fits, |keys| keys.clamp(1, fits))).0;
-        let segments = TimedWindowParameters { expected, ..segments };
-        Ok(Self { segments, keys: keys.unwrap_or(0).min(Window::LONGEST) })
-    }
-
-    /// Keys that fit if as many are no growth.
-    fn fits(&self) -> u64 {
-        self.fitting(best_floor(&self.segments, self.fitting(0.0)).1)
-    }
-
-    /// Keys that fit, each with so many bits beyond those of a calm time.
-    fn fitting(&self, more: f64) -> u64 {
-        let room = self.bound().most.saturating_sub(self.segments.fixed_bytes());
-        self.segments.fitting(Bound::of(room), more)
-    }
-
-    /// The bound of the segments: what is known of both clocks takes the rest.
-    fn bound(&self) -> Bound {
-        Bound::of(self.segments.most_bytes.saturating_sub(pace::MOST_BYTES))
-    }
-
-    /// The segments, which know of no bound.
-    fn unbounded(&self) -> TimedWindowParameters {
-        TimedWindowParameters { most_bytes: 0, ..self.segments }
-    }
-
-    fn pace(&self) -> Pace {
-        Pace::new(self.segments.span.millis(), self.segments.ticks().longest())
-    }
-}
-
-impl Parameters for ShorteningWindowParameters {
-    fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
-        self.segments.list(list)?;
-        let (span, bytes) = (self.segments.span.millis(), self.segments.most_bytes);
-        list.check(span <= Window::LONGEST, "span", span, "at most 2^48")?;
-        list.check(bytes >= LEAST_BYTES, "most bytes", bytes, "at least 8192")?;
-        list.add("keys", &mut self.keys, ..=Window::LONGEST, "at most 2^48")
-    }
-}
-
-impl Structure for ShorteningWindowParameters {
-    const SHORTENS: bool = true;
-
-    fn propose(goal: &Goal) -> Result<Self, Unfit> {
-        let span = goal.within()?;
-        goal.does_not_count()?;
-        let (slack, rate, bytes) = (goal.slack_in_time()?, goal.rate()?, goal.shortening()?);
-        let keys = goal.expected_items;
-        Self::with_error_and_memory(span, slack, rate.get(), bytes.bytes(), keys)
-    }
-
-    fn open(self, payload: &mut Reader<'_>) -> Result<Box<dyn Filter>, Error> {
-        let inner = state::read(self.unbounded(), payload)?;
-        let pace = self.pace().read(inner.clock, payload)?;
-        let span = self.segments.span.millis();
-        let shortest = payload.u64_at_most("shortest window", span, "at most the span")?;
-        let late = payload.u8("late regions")?;
-        let hurried = payload.u8("hurried")?;
-        if hurried > 1 {
-            let (field, expected) = ("hurried", "0 or 1");
-            return Err(Error::Field { field, found: hurried.into(), expected });
-        }
-        let hurried = hurried == 1;
-        let empty = ShorteningWindow::new(self);
-        Ok(Box::new(ShorteningWindow { inner, pace, shortest, late, hurried, ..empty }))
-    }
-}
-
-impl Blueprint for ShorteningWindowParameters {
-    fn promise(&self) -> Promise {
-        self.segments.promise()
-    }
-
-    fn promised_items(&self) -> Option<u64> {
-        let fits = self.fits();
-        let (calm, _) = best_floor(&self.segments, fits);
-        // Where fewer are expected, more are growth.
-        let grown = || self.fitting(f64::from(SPURT_BITS));
-        Some(if self.segments.expected >= calm { fits } else { grown() })
-    }
-
-    fn heap_bytes(&self) -> u64 {
-        match self.keys {
-            0 => self.segments.most_bytes,
-            expected => TimedWindowParameters { expected, ..self.segments }.heap_bytes(),
-        }
-    }
-
-    fn adapts(&self) -> bool {
-        true
-    }
-
-    fn lines_touched(&self) -> f64 {
-        self.segments.lines_touched()
-    }
-
-    fn allocate(&self, _seed: Seed) -> Box<dyn Filter> {
-        Box::new(ShorteningWindow::new(*self))
-    }
-}
 
 /// Remembers every key for a span of time, or for less while more come than fit.
 #[derive(Debug, Clone)]
@@ -215,6 +74,26 @@ impl ShorteningWindow {
             late: 0,
             hurried: false,
         }
+    }
+
+    /// Reads what [`write_payload`](Filter::write_payload) wrote.
+    pub(super) fn read(
+        parameters: ShorteningWindowParameters,
+        payload: &mut Reader<'_>,
+    ) -> Result<Self, Error> {
+        let inner = state::read(parameters.unbounded(), payload)?;
+        let pace = parameters.pace().read(inner.clock, payload)?;
+        let span = parameters.segments.span.millis();
+        let shortest = payload.u64_at_most("shortest window", span, "at most the span")?;
+        let late = payload.u8("late regions")?;
+        let hurried = payload.u8("hurried")?;
+        if hurried > 1 {
+            let (field, expected) = ("hurried", "0 or 1");
+            return Err(Error::Field { field, found: hurried.into(), expected });
+        }
+        let hurried = hurried == 1;
+        let empty = Self::new(parameters);
+        Ok(Self { inner, pace, shortest, late, hurried, ..empty })
     }
 
     /// Checks every invariant, and says which one is broken.
