@@ -47,6 +47,11 @@ table! {
     timed: "Lately<T>" [insert_at insert_new_at insert_all_at insert_new_all_at contains_at]
     timed: "Lately<T>" [contains_all_at latest turn_back expire_at]
     ages_and_deadlines: "Lately<T>" [insert_until age_at distinct_at]
+    shortening: "Builder<Lately<Timed>>" [shortening_at]
+    shortening: "Lately<T>" [remembers_at remembered_least]
+    shortening: "Lately<Clocked>" [remembers]
+    shared_and_shortening: "Shared<T>" [remembers_at remembered_least]
+    shared_and_shortening: "Shared<Clocked>" [remembers]
     clocked: "Lately<T>" [insert insert_new contains insert_all insert_new_all contains_all distinct]
     clocked: "Lately<Clocked>" [age expire]
     counter: "Counter" [open from_untyped]
@@ -142,7 +147,7 @@ fn the_table_tells_the_truth() {
 /// Every method has an example, and it runs.
 #[test]
 fn every_method_has_an_example() {
-    const DOOR: [&str; 19] = [
+    const DOOR: [&str; 21] = [
         include_str!("../src/lately/builder.rs"),
         include_str!("../src/lately/builder/timed.rs"),
         include_str!("../src/lately/clocked.rs"),
@@ -155,9 +160,11 @@ fn every_method_has_an_example() {
         include_str!("../src/lately/mod.rs"),
         include_str!("../src/lately/now.rs"),
         include_str!("../src/lately/opened.rs"),
+        include_str!("../src/lately/reach.rs"),
         include_str!("../src/lately/shared.rs"),
         include_str!("../src/lately/shared/now.rs"),
         include_str!("../src/lately/shared/opened.rs"),
+        include_str!("../src/lately/shared/reach.rs"),
         include_str!("../src/lately/shared/timed.rs"),
         include_str!("../src/lately/timed.rs"),
         include_str!("../src/lately/top.rs"),

@@ -112,3 +112,30 @@ fn clocked() {
     while !behind.filter_mut().expire(now, 16) {}
     assert_eq!(seen.save(), behind.save());
 }
+
+/// Far more keys than fit into its memory, and long after them.
+#[test]
+fn shortening() {
+    static CLOCK: Set = Set(AtomicU64::new(0));
+    let builder = Lately::within(minute()).checked_by(NoClock).error(0.01).shortening_at(100_000);
+    let mut seen = builder.build().unwrap();
+    let mut behind = seen.clone().into_untyped();
+    let hashing = behind.hashing();
+    for key in 0..200_000_u64 {
+        let now = at(key / 100);
+        seen.insert_at(key, now).unwrap();
+        behind.filter_mut().insert_hash(hash(hashing, key), now);
+    }
+    let mut clocked = seen.clone().with_clock(&CLOCK).unwrap();
+    for now in [2_000, 30_000, 200_000].map(at) {
+        CLOCK.0.store(now.millis(), Ordering::Relaxed);
+        clocked.insert(1_u64);
+        let reach = behind.filter().reach(now).unwrap();
+        assert_eq!(seen.remembers_at(now), reach.now.into());
+        assert_eq!(seen.remembered_least(), reach.least.into());
+        assert_eq!(clocked.remembers(), clocked.remembers_at(now));
+    }
+    assert!(seen.remembers_at(at(2_000)) < minute() / 10);
+    assert_eq!(seen.remembers_at(at(200_000)), minute());
+    assert!(seen.remembered_least() < minute() / 10);
+}

@@ -187,3 +187,26 @@ fn shared_and_merged() {
     let error = one.merge(&fewer).unwrap_err().to_string();
     assert!(error.contains("number of parts (3 and 2)"), "{error}");
 }
+
+/// As its parts: the one that remembers least.
+#[test]
+fn shared_and_shortening() {
+    static CLOCK: Set = Set(AtomicU64::new(0));
+    let builder = Lately::within(minute()).error(0.01).shortening_at(400_000).parts(2);
+    let seen = builder.clock(&CLOCK).build_shared().unwrap();
+    for key in 0..400_000_u64 {
+        CLOCK.0.store(key / 200, Ordering::Relaxed);
+        seen.insert(key);
+    }
+    let behind = Parts::of(&seen.save());
+    for now in [2_000, 30_000, 200_000].map(at) {
+        CLOCK.0.store(now.millis(), Ordering::Relaxed);
+        let reaches = behind.0.iter().map(|part| part.filter().reach(now).unwrap());
+        let (shortest, least) = (reaches.clone().map(|it| it.now), reaches.map(|it| it.least));
+        assert_eq!(seen.remembers_at(now), shortest.min().unwrap().into());
+        assert_eq!(seen.remembered_least(), least.min().unwrap().into());
+        assert_eq!(seen.remembers(), seen.remembers_at(now));
+    }
+    assert!(seen.remembers_at(at(2_000)) < minute() / 10);
+    assert_eq!(seen.remembers(), minute());
+}

@@ -17,6 +17,9 @@ use wasm_bindgen::prelude::wasm_bindgen;
 /// Between two keys.
 const SECOND: u64 = 1_000;
 
+/// Memory of a filter that shortens its window: as little as any error can do with.
+const LEAST_BOUND: u64 = 1 << 17;
+
 /// Of a key that came again later.
 const AGAIN: u8 = u8::MAX;
 
@@ -171,8 +174,12 @@ fn proposed(row: &'static Row, items: u64, rate: ErrorRate) -> Result<Box<dyn Bl
     let goals = limits.into_iter().flat_map(|limit| {
         windows.map(|window| Goal { expected_items: Some(items), ..Goal::new(window, limit) })
     });
-    let both = goals.flat_map(|goal| [goal, Goal { counting: true, ..goal }]);
-    let found = both.filter_map(|goal| (row.propose)(&goal).ok()).next();
+    // One that shortens its window has a memory to do so at; the least is enough for so few keys.
+    let shortening = Some(Memory::from_bytes(LEAST_BOUND));
+    let all = goals.flat_map(|goal| {
+        [goal, Goal { counting: true, ..goal }, Goal { shortening, expected_items: None, ..goal }]
+    });
+    let found = all.filter_map(|goal| (row.propose)(&goal).ok()).next();
     found.ok_or(Error::Unfit { structure: row.name, why: "it is not made for so few keys" })
 }
 
