@@ -31,7 +31,7 @@ impl Promise {
     }
 
     /// The same for the last `window` items, reporting up to `slack` more.
-    pub fn remembering_last(window: u64, slack: u64, false_positives: f64) -> Self {
+    pub(crate) fn remembering_last(window: u64, slack: u64, false_positives: f64) -> Self {
         Self::remembering(Window::Last(window), Slack::Items(slack), false_positives)
     }
 }
