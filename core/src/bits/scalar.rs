@@ -1,4 +1,6 @@
 //! The instruction set that every target has.
+//!
+//! Inlined wherever it is used, but not for WebAssembly: a browser loads it before it does anything.
 
 use super::isa::{FEW, Isa};
 use super::planes::{Plane, all, open};
@@ -47,12 +49,12 @@ impl Isa for Scalar {
         word & mask
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn low_bits(self, word: u64, count: u32) -> u64 {
         word & !u64::MAX.unbounded_shl(count)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn drop_ones(self, word: u64, count: u32) -> u64 {
         let mut word = word;
         for _ in 0..count.min(word.count_ones()) {
@@ -61,7 +63,7 @@ impl Isa for Scalar {
         word
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn differing(self, planes: &[Plane], value: u64) -> u64 {
         let mut differing = 0;
         for (bit, plane) in planes.iter().enumerate() {
@@ -70,7 +72,7 @@ impl Isa for Scalar {
         differing
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn get(self, planes: &[Plane], slot: u64) -> u64 {
         let mut value = 0;
         for (bit, plane) in planes.iter().enumerate() {
@@ -79,7 +81,7 @@ impl Isa for Scalar {
         value
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn set(self, planes: &mut [Plane], slot: u64, value: u64) {
         for (bit, plane) in planes.iter_mut().enumerate() {
             let word = u64::from_le_bytes(*plane);
@@ -87,39 +89,39 @@ impl Isa for Scalar {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn insert(self, planes: &mut [Plane], slot: u64, value: u64) {
         for (bit, plane) in planes.iter_mut().enumerate() {
             *plane = open(u64::from_le_bytes(*plane), slot, value >> bit).to_le_bytes();
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn open_byte(self, row: &mut Row, slot: u32, value: u8) {
         let (slot, last) = (slot as usize, row.len() - 1);
         row.copy_within(slot..last, slot + 1);
         row[slot] = value;
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn bytes_holding(self, row: &Row, mask: u8, value: u8) -> u64 {
         holding(row, mask, value)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn near_bytes_holding(self, bytes: &[u8; NEAR], masks: &[u8; NEAR], value: u8) -> u64 {
         let wanted = |(&byte, &mask): (&u8, &u8)| u64::from(byte & mask == value);
         let pairs = bytes.iter().zip(masks).rev();
         pairs.fold(0, |set, pair| set << 1 | wanted(pair)) | 1 << (NEAR - 1)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn bytes_beginning(self, bytes: &[u8; STRETCH], value: u8) -> u32 {
         // The lowest one and the zeros below it do not count.
         wanted(bytes, |byte| (byte ^ value) & !(byte ^ byte.wrapping_sub(1)) == 0)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn gather(self, planes: &[Plane]) -> Row {
         let mut row = [0; 64];
         for (plane, bit) in planes.iter().zip(0..u8::BITS) {
@@ -131,7 +133,7 @@ impl Isa for Scalar {
         row
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn scatter(self, row: &Row, planes: &mut [Plane]) {
         for (plane, bit) in planes.iter_mut().zip(0..u8::BITS) {
             let ones =
@@ -140,12 +142,12 @@ impl Isa for Scalar {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn count_below(self, numbers: &[i16; FEW], than: i16) -> u32 {
         numbers.iter().map(|&number| u32::from(number < than)).sum()
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn covers(self, block: &[u64; 4], mask: &[u64; 4]) -> bool {
         // No early exit: four words cost less than one mispredicted branch.
         block.iter().zip(mask).fold(0, |missing, (word, bits)| missing | (!word & bits)) == 0
