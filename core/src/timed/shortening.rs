@@ -8,10 +8,10 @@
 //!
 //! The segments have a [clock of their own](super::pace), which leaps ahead when memory is short. So a
 //! window that shortens is one by time at a higher rate: its law of the error, its sweeps and its snapshots are those, and there are as
-//! many generations in a short window as in a long one. A leap ends the generation of one region: a 60th of all
-//! entries may go. The hand is put where they are, and what it finds there makes room for what has come meanwhile.
+//! many generations in a short window as in a long one. A leap ends as many generations as a 64th of all entries
+//! are in. The hand is put where they are, and what it finds there makes room for what has come meanwhile.
 //!
-//! Worked example: an hour at 0.1% in ten megabytes. That holds 3 million keys. With ten million in an hour the window is
+//! Worked example: an hour, in a memory that holds 3 million keys. With ten million in an hour the window is about
 //! 20 minutes long; in a flood of a million a second it is 3 seconds, and an hour after the flood it is an hour.
 //!
 //! The bound is kept but for a segment. Only segments that grow take memory: then the hand goes four segments further, each
