@@ -13,7 +13,7 @@ pub use shared::SharedCounter;
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::Untimed;
+use super::{Lately, Untimed};
 use crate::error::Error;
 use crate::filter::Counting;
 use crate::hash::Hashing;
@@ -49,8 +49,8 @@ use crate::untyped::Untyped;
 /// ```
 #[derive(Clone)]
 pub struct Counter<T = Untimed> {
-    inner: Untyped,
-    time: T,
+    /// The same filter, to those who only ask whether. It counts.
+    seen: Lately<T>,
 }
 
 /// What does not count has no door here.
@@ -76,7 +76,7 @@ impl<T> Counter<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn save(&self) -> Vec<u8> {
-        self.inner.save()
+        self.seen.save()
     }
 
     /// Adds all that another counter counted: then it counts as one that saw both streams. An error
@@ -93,8 +93,8 @@ impl<T> Counter<T> {
     /// ```
     #[doc(alias = "union")]
     pub fn merge(&mut self, other: &Self) -> Result<(), Error> {
-        self.inner.check_hashing(&other.inner)?;
-        self.counting_mut().merge(&*other.inner.filter)
+        self.seen.inner.check_hashing(&other.seen.inner)?;
+        self.counting_mut().merge(&*other.seen.inner.filter)
     }
 
     /// Multiplies every count by that of another counter: rows of the join of two relations, key by
@@ -110,8 +110,8 @@ impl<T> Counter<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn multiply(&mut self, other: &Self) -> Result<(), Error> {
-        self.inner.check_hashing(&other.inner)?;
-        self.counting_mut().multiply(&*other.inner.filter)
+        self.seen.inner.check_hashing(&other.seen.inner)?;
+        self.counting_mut().multiply(&*other.seen.inner.filter)
     }
 
     /// An empty counter that is built alike and hashes alike: what it counts can be merged with this
@@ -127,7 +127,8 @@ impl<T> Counter<T> {
     where
         T: Clone,
     {
-        Ok(Self { inner: self.inner.empty_alike()?, time: self.time.clone() })
+        let Lately { inner, time } = &self.seen;
+        Ok(Self { seen: Lately { inner: inner.empty_alike()?, time: time.clone() } })
     }
 
     /// Forgets everything.
@@ -140,8 +141,7 @@ impl<T> Counter<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn clear(&mut self) -> Result<(), Error> {
-        self.inner = self.inner.empty_alike()?;
-        Ok(())
+        self.seen.clear()
     }
 
     /// What is promised: its share of false positives is the share of counts that are too high.
@@ -152,7 +152,7 @@ impl<T> Counter<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn promise(&self) -> Promise {
-        self.inner.promise()
+        self.seen.promise()
     }
 
     /// The chance at this moment that a key never counted is counted; the promise speaks of the worst
@@ -164,7 +164,7 @@ impl<T> Counter<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn error_now(&self) -> f64 {
-        self.inner.filter.false_positive_rate()
+        self.seen.error_now()
     }
 
     /// The name of the structure in the [catalog](crate::catalog).
@@ -177,7 +177,7 @@ impl<T> Counter<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn structure(&self) -> &'static str {
-        self.inner.filter.blueprint().structure()
+        self.seen.structure()
     }
 
     /// Bytes on the heap at this moment.
@@ -188,7 +188,7 @@ impl<T> Counter<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn heap_bytes(&self) -> u64 {
-        self.inner.filter.heap_bytes()
+        self.seen.heap_bytes()
     }
 
     /// How keys become hashes.
@@ -201,7 +201,7 @@ impl<T> Counter<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn hashing(&self) -> Hashing {
-        self.inner.hashing
+        self.seen.hashing()
     }
 
     /// The counter without its type, to speak to it in hashes.
@@ -213,7 +213,7 @@ impl<T> Counter<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn into_untyped(self) -> Untyped {
-        self.inner
+        self.seen.into_untyped()
     }
 
     /// The counter over hashes.
@@ -224,7 +224,7 @@ impl<T> Counter<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn counting(&self) -> &dyn Counting {
-        self.inner.filter.counting().expect("only what counts enters")
+        self.seen.inner.filter.counting().expect("only what counts enters")
     }
 
     /// The counter over hashes, to change.
@@ -235,13 +235,12 @@ impl<T> Counter<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn counting_mut(&mut self) -> &mut dyn Counting {
-        self.inner.filter.as_counting().expect("only what counts enters")
+        self.seen.inner.filter.as_counting().expect("only what counts enters")
     }
 }
 
 impl<T> fmt::Debug for Counter<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let blueprint = self.inner.filter.blueprint();
-        write!(f, "Counter({}: {})", blueprint.structure(), blueprint.promise())
+        write!(f, "Counter({}: {})", self.structure(), self.promise())
     }
 }

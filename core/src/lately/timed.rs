@@ -109,8 +109,7 @@ impl<T: Moments> Lately<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn insert_at(&mut self, key: impl Key, now: impl Into<Time>) -> Result<bool, Error> {
-        let now = self.believe(now)?;
-        Ok(self.put(key, now, Repeat::Refresh))
+        self.put_at(key, now, Repeat::Refresh)
     }
 
     /// Like [`insert_at`](Self::insert_at), but a repeat does not start the key's window anew.
@@ -126,8 +125,7 @@ impl<T: Moments> Lately<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn insert_new_at(&mut self, key: impl Key, now: impl Into<Time>) -> Result<bool, Error> {
-        let now = self.believe(now)?;
-        Ok(self.put(key, now, Repeat::Keep))
+        self.put_at(key, now, Repeat::Keep)
     }
 
     /// Like [`insert_at`](Self::insert_at), but the key counts until a deadline of its own, if that is
@@ -184,9 +182,7 @@ impl<T: Moments> Lately<T> {
         now: impl Into<Time>,
         new: &mut [bool],
     ) -> Result<(), Error> {
-        let now = self.believe(now)?;
-        self.put_all(keys, now, Repeat::Refresh, new);
-        Ok(())
+        self.put_all_at(keys, now, Repeat::Refresh, new)
     }
 
     /// [`insert_new_at`](Self::insert_new_at) for many at one moment, faster: `new[i]` becomes the
@@ -212,9 +208,7 @@ impl<T: Moments> Lately<T> {
         now: impl Into<Time>,
         new: &mut [bool],
     ) -> Result<(), Error> {
-        let now = self.believe(now)?;
-        self.put_all(keys, now, Repeat::Keep, new);
-        Ok(())
+        self.put_all_at(keys, now, Repeat::Keep, new)
     }
 
     /// Whether the key is in the window at a moment. Changes nothing, so any moment will do.
@@ -348,8 +342,34 @@ impl<T: Moments> Lately<T> {
         self.time.timed().turn_back(&mut self.inner, now.into());
     }
 
+    /// Every way to insert a key at a moment.
+    #[inline(always)]
+    fn put_at(
+        &mut self,
+        key: impl Key,
+        now: impl Into<Time>,
+        repeat: Repeat,
+    ) -> Result<bool, Error> {
+        let now = self.believe(now)?;
+        Ok(self.put(key, now, repeat))
+    }
+
+    /// Every way to insert many.
+    fn put_all_at<K: Key>(
+        &mut self,
+        keys: &[K],
+        now: impl Into<Time>,
+        repeat: Repeat,
+        new: &mut [bool],
+    ) -> Result<(), Error> {
+        let now = self.believe(now)?;
+        self.put_all(keys, now, repeat, new);
+        Ok(())
+    }
+
+    /// The moment, if it is believed.
     #[inline]
-    fn believe(&mut self, now: impl Into<Time>) -> Result<Time, Error> {
+    pub(super) fn believe(&mut self, now: impl Into<Time>) -> Result<Time, Error> {
         self.time.timed().believe(&self.inner, now.into())
     }
 }

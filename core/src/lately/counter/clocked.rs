@@ -1,7 +1,7 @@
 //! Counts in the last *t* that read the moment from a clock.
 
 use super::super::now::Now as _;
-use super::super::{Clocked, Door};
+use super::super::{Clocked, Door, Lately};
 use super::{Counter, check_counting};
 use crate::error::Error;
 use crate::untyped::Untyped;
@@ -12,14 +12,13 @@ impl Door for Counter<Clocked> {
 
     fn enter(inner: Untyped, time: Clocked) -> Result<Self, Error> {
         check_counting(&inner)?;
-        let time = time.over(&inner)?;
-        Ok(Self { inner, time })
+        Ok(Self { seen: Lately::enter(inner, time)? })
     }
 }
 
 impl Counter<Clocked> {
     /// The moment of a call that changes nothing.
     pub(crate) fn now(&self) -> Time {
-        self.time.read(&self.inner)
+        self.seen.time.read(&self.seen.inner)
     }
 }

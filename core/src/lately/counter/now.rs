@@ -1,7 +1,6 @@
 //! Counters that need not be told the moment: ever, in the last *n*, and those that read it from a clock.
 
 use super::super::now::Now;
-use super::super::untimed::NOT_DISTINCT;
 use super::Counter;
 use crate::error::Error;
 use crate::filter::Admission;
@@ -42,7 +41,8 @@ impl<T: Now> Counter<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn count(&self, key: impl Key) -> u64 {
-        self.counting().count_hash(key.hash_with(&self.inner.hashing), self.time.read(&self.inner))
+        let (hash, now) = self.hash_read(key);
+        self.counting().count_hash(hash, now)
     }
 
     /// Whether the key was seen at least so often: cheaper than its count.
@@ -54,11 +54,8 @@ impl<T: Now> Counter<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn reaches(&self, key: impl Key, threshold: u64) -> bool {
-        self.counting().reaches_hash(
-            key.hash_with(&self.inner.hashing),
-            threshold,
-            self.time.read(&self.inner),
-        )
+        let (hash, now) = self.hash_read(key);
+        self.counting().reaches_hash(hash, threshold, now)
     }
 
     /// Takes back `times` sightings of a key that was seen so often, and says how often it still
@@ -86,8 +83,8 @@ impl<T: Now> Counter<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn estimate(&self, key: impl Key) -> f64 {
-        self.counting()
-            .estimate_hash(key.hash_with(&self.inner.hashing), self.time.read(&self.inner))
+        let (hash, now) = self.hash_read(key);
+        self.counting().estimate_hash(hash, now)
     }
 
     /// Counts the key if it then counts at most `limit`, in one step; otherwise nothing is counted.
@@ -134,13 +131,18 @@ impl<T: Now> Counter<T> {
     /// ```
     #[doc(alias = "len")]
     pub fn distinct(&self) -> Result<f64, Error> {
-        self.inner.filter.distinct(self.time.read(&self.inner)).ok_or(NOT_DISTINCT)
+        self.seen.distinct()
     }
 
     /// The hash of a key, and the moment of a call that changes the counter.
     fn hash_now(&mut self, key: impl Key) -> (u64, Time) {
-        let now = self.time.now(&mut self.inner);
-        (key.hash_with(&self.inner.hashing), now)
+        let now = self.seen.time.now(&mut self.seen.inner);
+        (self.seen.hash(key), now)
+    }
+
+    /// The same of a call that does not.
+    fn hash_read(&self, key: impl Key) -> (u64, Time) {
+        (self.seen.hash(key), self.seen.time.read(&self.seen.inner))
     }
 }
 

@@ -43,7 +43,7 @@ pub struct SharedCounter<T = Untimed> {
 
 impl<T> Shareable for Counter<T> {
     fn untyped(&self) -> &Untyped {
-        &self.inner
+        &self.seen.inner
     }
 }
 

@@ -1,11 +1,10 @@
 //! Counts in the last *t*: each call says the moment.
 
 use super::super::timed::Moments;
-use super::super::untimed::NOT_DISTINCT;
-use super::super::{Door, Timed};
+use super::super::{Door, Lately, Timed};
 use super::{Counter, check_counting};
 use crate::error::Error;
-use crate::filter::Admission;
+use crate::filter::{Admission, Counting};
 use crate::key::Key;
 use crate::untyped::Untyped;
 use crate::window::Time;
@@ -15,8 +14,7 @@ impl Door for Counter<Timed> {
 
     fn enter(inner: Untyped, time: Timed) -> Result<Self, Error> {
         check_counting(&inner)?;
-        let time = time.over(&inner)?;
-        Ok(Self { inner, time })
+        Ok(Self { seen: Lately::enter(inner, time)? })
     }
 }
 
@@ -74,9 +72,7 @@ impl<T: Moments> Counter<T> {
         times: u64,
         now: impl Into<Time>,
     ) -> Result<u64, Error> {
-        let now = self.believe(now)?;
-        let hash = key.hash_with(&self.inner.hashing);
-        Ok(self.counting_mut().add_hash(hash, times, now))
+        self.change_at(key, now, |counting, hash, now| counting.add_hash(hash, times, now))
     }
 
     /// How often the key was seen in the window at a moment. Changes nothing, so any moment will do.
@@ -92,7 +88,7 @@ impl<T: Moments> Counter<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn count_at(&self, key: impl Key, now: impl Into<Time>) -> u64 {
-        self.counting().count_hash(key.hash_with(&self.inner.hashing), now.into())
+        self.counting().count_hash(self.seen.hash(key), now.into())
     }
 
     /// The same, right on average: of the oldest sightings, which leave in groups, as many as are in the
@@ -109,7 +105,7 @@ impl<T: Moments> Counter<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn estimate_at(&self, key: impl Key, now: impl Into<Time>) -> f64 {
-        self.counting().estimate_hash(key.hash_with(&self.inner.hashing), now.into())
+        self.counting().estimate_hash(self.seen.hash(key), now.into())
     }
 
     /// Counts the key at a moment if it then counts at most `limit`, in one step; otherwise nothing is
@@ -158,9 +154,7 @@ impl<T: Moments> Counter<T> {
         limit: u64,
         now: impl Into<Time>,
     ) -> Result<Admission, Error> {
-        let now = self.believe(now)?;
-        let hash = key.hash_with(&self.inner.hashing);
-        Ok(self.counting_mut().admit_hash(hash, times, limit, now))
+        self.change_at(key, now, |counting, hash, now| counting.admit_hash(hash, times, limit, now))
     }
 
     /// Takes back `times` sightings of a key that was seen so often in the window, and says how often it
@@ -181,9 +175,7 @@ impl<T: Moments> Counter<T> {
         times: u64,
         now: impl Into<Time>,
     ) -> Result<u64, Error> {
-        let now = self.believe(now)?;
-        let hash = key.hash_with(&self.inner.hashing);
-        self.counting_mut().take_back_hash(hash, times, now)
+        self.change_at(key, now, |counting, hash, now| counting.take_back_hash(hash, times, now))?
     }
 
     /// About how many different keys are in the window at a moment; an error if the structure does not
@@ -199,7 +191,7 @@ impl<T: Moments> Counter<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn distinct_at(&self, now: impl Into<Time>) -> Result<f64, Error> {
-        self.inner.filter.distinct(now.into()).ok_or(NOT_DISTINCT)
+        self.seen.distinct_at(now)
     }
 
     /// Gives back memory of keys that have left the window by a moment, for times in which nothing is
@@ -215,9 +207,7 @@ impl<T: Moments> Counter<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn expire_at(&mut self, now: impl Into<Time>) -> Result<bool, Error> {
-        const STEPS: usize = 16;
-        let now = self.believe(now)?;
-        Ok(self.inner.filter.expire(now, STEPS))
+        self.seen.expire_at(now)
     }
 
     /// The latest moment that anything was counted at, if there was one.
@@ -232,7 +222,7 @@ impl<T: Moments> Counter<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn latest(&self) -> Option<Time> {
-        self.inner.filter.clock()
+        self.seen.latest()
     }
 
     /// Sets the latest moment back to `now` if it is later: the remedy for a moment that was wrong.
@@ -250,11 +240,19 @@ impl<T: Moments> Counter<T> {
     /// # Ok::<(), lately::Error>(())
     /// ```
     pub fn turn_back(&mut self, now: impl Into<Time>) {
-        self.time.timed().turn_back(&mut self.inner, now.into());
+        self.seen.turn_back(now);
     }
 
+    /// Every way to change a count: with the hash of its key, at a moment that is believed.
     #[inline]
-    pub(super) fn believe(&mut self, now: impl Into<Time>) -> Result<Time, Error> {
-        self.time.timed().believe(&self.inner, now.into())
+    fn change_at<R>(
+        &mut self,
+        key: impl Key,
+        now: impl Into<Time>,
+        change: impl FnOnce(&mut dyn Counting, u64, Time) -> R,
+    ) -> Result<R, Error> {
+        let now = self.seen.believe(now)?;
+        let hash = self.seen.hash(key);
+        Ok(change(self.counting_mut(), hash, now))
     }
 }

@@ -1,6 +1,6 @@
 //! Counts that need no time: ever, and in the last *n*.
 
-use super::super::{Door, Untimed};
+use super::super::{Door, Lately, Untimed};
 use super::{Counter, check_counting};
 use crate::error::Error;
 use crate::untyped::Untyped;
@@ -16,7 +16,7 @@ impl Door for Counter {
                 operation: "count without a moment",
                 instead: "its window is by time: open it with `open_within`",
             }),
-            Window::Last(_) | Window::Ever => Ok(Self { inner, time }),
+            Window::Last(_) | Window::Ever => Ok(Self { seen: Lately { inner, time } }),
         }
     }
 }

@@ -91,10 +91,7 @@ impl<T: Moments> Shared<T> {
         now: impl Into<Time>,
         new: &mut [bool],
     ) -> Result<(), Error> {
-        let now = now.into();
-        self.inner
-            .parts
-            .try_by_parts(keys, new, |part, keys, new| part.insert_all_at(keys, now, new))
+        self.change_all_at(keys, now, new, Lately::insert_all_at)
     }
 
     /// [`Lately::insert_new_all_at`](crate::Lately::insert_new_all_at) by any thread: each part is locked once for all of its keys.
@@ -122,10 +119,7 @@ impl<T: Moments> Shared<T> {
         now: impl Into<Time>,
         new: &mut [bool],
     ) -> Result<(), Error> {
-        let now = now.into();
-        self.inner
-            .parts
-            .try_by_parts(keys, new, |part, keys, new| part.insert_new_all_at(keys, now, new))
+        self.change_all_at(keys, now, new, Lately::insert_new_all_at)
     }
 
     /// [`Lately::contains_at`](crate::Lately::contains_at) by any thread.
@@ -260,5 +254,17 @@ impl<T: Moments> Shared<T> {
     pub fn turn_back(&self, now: impl Into<Time>) {
         let now = now.into();
         self.inner.parts.change_each(|part| part.turn_back(now)).for_each(drop);
+    }
+
+    /// Every way to insert many at a moment: `change` does so in one part.
+    fn change_all_at<K: Key>(
+        &self,
+        keys: &[K],
+        now: impl Into<Time>,
+        new: &mut [bool],
+        change: impl Fn(&mut Lately<T>, &[Hashed], Time, &mut [bool]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let now = now.into();
+        self.inner.parts.try_by_parts(keys, new, |part, keys, new| change(part, keys, now, new))
     }
 }
