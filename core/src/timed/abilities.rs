@@ -92,7 +92,7 @@ impl TimedWindow {
             if info.bins == 0 {
                 break;
             }
-            let place = segment.place(&shape, info, hash, depth);
+            let place = segment.place(&shape, info, hash << depth);
             let mut matching = None;
             segment.matching(isa, &shape, info, place, |found| matching = Some(found));
             let Some(found) = matching else { break };

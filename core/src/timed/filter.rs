@@ -160,7 +160,7 @@ impl TimedWindow {
         let (depth, words) = self.segments.get(hash);
         let segment = Segment { words };
         let info = segment.info();
-        let found = segment.find(isa, &self.shape, info, hash, depth);
+        let found = segment.find(isa, &self.shape, info, hash << depth);
         if found.is_none() && info.blind == 0 {
             return None;
         }
@@ -251,7 +251,7 @@ impl TimedWindow {
         if segment.generation() != region.generation || !long || blind {
             return None;
         }
-        match segment.insert(isa, &self.shape, info, hash, depth, tag, repeat) {
+        match segment.insert(isa, &self.shape, info, hash << depth, tag, repeat) {
             Outcome::Stored { seen } => {
                 self.weights.add(number, tag, info.remainder_bits + depth);
                 region.population.add();
@@ -373,7 +373,7 @@ impl TimedWindow {
     #[inline(always)]
     pub(super) fn prefetch_bin(&self, hash: u64) {
         let (depth, words) = self.segments.get(hash);
-        Segment { words }.prefetch_bin(&self.shape, hash, depth);
+        Segment { words }.prefetch_bin(&self.shape, hash << depth);
     }
 }
 

@@ -28,18 +28,11 @@ pub(super) struct Found {
 impl<W: Deref<Target = [u64]>> Segment<W> {
     /// The age of the youngest entry that matches, counted from the generation of the segment.
     #[inline(always)]
-    pub(super) fn find<I: Isa>(
-        &self,
-        isa: I,
-        shape: &Shape,
-        info: Info,
-        hash: u64,
-        depth: u32,
-    ) -> Option<u32> {
+    pub(super) fn find<I: Isa>(&self, isa: I, shape: &Shape, info: Info, rest: u64) -> Option<u32> {
         if info.is_plain() {
             let info = Info { mixed: false, ..info };
             let layout = info.long_layout(shape);
-            let place = self.place(shape, info, hash, depth);
+            let place = self.place(shape, info, rest);
             let bin = self.bin(&layout, place.bin);
             bin.prefetch_row();
             let view = bin.view(place.bucket);
@@ -50,13 +43,13 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
                 return None;
             }
         }
-        self.find_apart(isa, shape, hash, depth)
+        self.find_apart(isa, shape, rest)
     }
 
     /// The rest of it, and the whole in a segment that is not plain; it finds out anew what is in registers
     /// elsewhere.
     #[inline(never)]
-    fn find_apart<I: Isa>(&self, isa: I, shape: &Shape, hash: u64, depth: u32) -> Option<u32> {
+    fn find_apart<I: Isa>(&self, isa: I, shape: &Shape, rest: u64) -> Option<u32> {
         isa.vectorize(
             #[inline(always)]
             || {
@@ -64,7 +57,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
                 if info.bins == 0 {
                     return None;
                 }
-                let place = self.place(shape, info, hash, depth);
+                let place = self.place(shape, info, rest);
                 self.matching(isa, shape, info, place, |found| {
                     let age = shape.age(self.generation(), shape.tag(found.beside));
                     youngest = Some(youngest.map_or(age, |other: u32| other.min(age)));
@@ -120,12 +113,12 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
 
     /// The same for what an operation on this hash will look at then.
     #[inline(always)]
-    pub(super) fn prefetch_bin(&self, shape: &Shape, hash: u64, depth: u32) {
+    pub(super) fn prefetch_bin(&self, shape: &Shape, rest: u64) {
         let info = self.info();
         if info.bins == 0 {
             return;
         }
-        let place = self.place(shape, info, hash, depth);
+        let place = self.place(shape, info, rest);
         let stride = info.layout(shape).stride();
         let at = HEAD * size_of::<u64>() + place.bin * stride;
         for byte in [0, LINE_BYTES, FRONT, stride - 1] {

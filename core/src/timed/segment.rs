@@ -313,13 +313,14 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         (self.words[3] >> 16) as usize % (1 << 16)
     }
 
-    /// Where a hash lives in this segment with a prefix of so many bits. It has bins.
+    /// Where a hash lives in this segment, which has bins, by its `rest`: the bits behind the prefix, from the
+    /// highest on.
     ///
     /// The arithmetic is exact: with twice the buckets it is twice as far, and so it is in one of the
     /// halves of the segment.
     #[inline(always)]
-    pub(super) fn place(&self, shape: &Shape, info: Info, hash: u64, depth: u32) -> Place {
-        let (number, remainder) = reduce(hash << depth, info.buckets(shape).into());
+    pub(super) fn place(&self, shape: &Shape, info: Info, rest: u64) -> Place {
+        let (number, remainder) = reduce(rest, info.buckets(shape).into());
         self.place_of(number as u32, remainder)
     }
 

@@ -35,28 +35,23 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
     /// longer one might no longer match the key it was made for, and a short one that is refreshed would
     /// err as often for ever.
     #[inline(always)]
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "what is known of hash and segment, at its only caller"
-    )]
     pub(super) fn insert<I: Isa>(
         &mut self,
         isa: I,
         shape: &Shape,
         info: Info,
-        hash: u64,
-        depth: u32,
+        rest: u64,
         tag: u32,
         repeat: Repeat,
     ) -> Outcome {
         let stored = match info.is_plain() {
-            true => self.put_at_once::<_, false>(isa, shape, info, hash, depth, tag.into()),
-            false => self.put_into_mixed(isa, shape, hash, depth, tag.into()),
+            true => self.put_at_once::<_, false>(isa, shape, info, rest, tag.into()),
+            false => self.put_into_mixed(isa, shape, rest, tag.into()),
         };
         match stored {
             Some(true) => Outcome::Stored { seen: false },
             Some(false) => Outcome::Full,
-            None => self.insert_after_all(isa, shape, hash, depth, tag, repeat),
+            None => self.insert_after_all(isa, shape, rest, tag, repeat),
         }
     }
 
@@ -68,13 +63,12 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         isa: I,
         shape: &Shape,
         info: Info,
-        hash: u64,
-        depth: u32,
+        rest: u64,
         beside: u64,
     ) -> Option<bool> {
         let info = Info { mixed: MIXED, ..info };
         let layout = info.long_layout(shape);
-        let place = self.place(shape, info, hash, depth);
+        let place = self.place(shape, info, rest);
         let field = info.field(place.remainder);
         let mut bin = self.bin_mut(&layout, place.bin);
         bin.prefetch_row();
@@ -97,8 +91,7 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         &mut self,
         isa: I,
         shape: &Shape,
-        hash: u64,
-        depth: u32,
+        rest: u64,
         beside: u64,
     ) -> Option<bool> {
         isa.vectorize(
@@ -106,7 +99,7 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
             || {
                 let info = self.info();
                 match info.long {
-                    true => self.put_at_once::<_, true>(isa, shape, info, hash, depth, beside),
+                    true => self.put_at_once::<_, true>(isa, shape, info, rest, beside),
                     false => None,
                 }
             },
@@ -135,8 +128,7 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         &mut self,
         isa: I,
         shape: &Shape,
-        hash: u64,
-        depth: u32,
+        rest: u64,
         tag: u32,
         repeat: Repeat,
     ) -> Outcome {
@@ -147,7 +139,7 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
                 if info.bins == 0 {
                     return Outcome::Full;
                 }
-                let place = self.place(shape, info, hash, depth);
+                let place = self.place(shape, info, rest);
                 let field = info.field(place.remainder);
                 let (mut seen, mut equal) = (false, None);
                 if self.may_have(isa, shape, info, place, field) {

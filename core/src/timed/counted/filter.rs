@@ -219,7 +219,7 @@ impl TimedWindow {
         if segment.generation() != region.generation || info.remainder_bits < needed {
             return false;
         }
-        let Some(slots) = segment.add(isa, &self.shape, hash, depth, tag, times) else {
+        let Some(slots) = segment.add(isa, &self.shape, hash << depth, tag, times) else {
             return false;
         };
         for _ in 0..slots {
@@ -271,7 +271,7 @@ impl TimedWindow {
             // So late is what has missed a turn of the clock, too.
             let sight = self.sight(hash, segment.generation().wrapping_add(late));
             if sight.behind {
-                segment.numbers(isa, &self.shape, hash, depth, |number| {
+                segment.numbers(isa, &self.shape, hash << depth, |number| {
                     if let Some(age) = sight.age_of_tag(&self.shape, number.tag) {
                         each(age, number);
                     }
@@ -279,7 +279,7 @@ impl TimedWindow {
             }
             return sight.blind == 0;
         }
-        segment.numbers(isa, &self.shape, hash, depth, |number| {
+        segment.numbers(isa, &self.shape, hash << depth, |number| {
             let tag = number.tag;
             let age = u64::from(self.shape.age(segment.generation(), tag)) + late;
             if age <= ages {
@@ -311,7 +311,7 @@ impl TimedWindow {
         let mut segment = Segment { words };
         let info = segment.info();
         let mut best: Option<(u32, u32, Number)> = None;
-        segment.numbers(isa, &shape, hash, depth, |number| {
+        segment.numbers(isa, &shape, hash << depth, |number| {
             let missing = info.missing_bits(number.field);
             let youth = shape.ages - shape.age(generation, number.tag);
             if best.is_none_or(|(least, before, _)| (missing, youth) < (least, before)) {
@@ -320,7 +320,7 @@ impl TimedWindow {
         });
         let Some((missing, _, number)) = best else { return 0 };
         let taken = number.count().min(most);
-        let freed = segment.lower(isa, &shape, hash, depth, number, number.count() - taken);
+        let freed = segment.lower(isa, &shape, hash << depth, number, number.count() - taken);
         let known = info.remainder_bits - missing + depth;
         (0..freed).for_each(|_| self.weights.take(region, number.tag, known));
         if freed > 0 {

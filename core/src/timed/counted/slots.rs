@@ -102,15 +102,14 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         &self,
         isa: I,
         shape: &Shape,
-        hash: u64,
-        depth: u32,
+        rest: u64,
         mut each: impl FnMut(Number),
     ) {
         let info = self.info();
         if info.bins == 0 {
             return;
         }
-        let place = self.place(shape, info, hash, depth);
+        let place = self.place(shape, info, rest);
         let mut numbers = Numbers::default();
         match info.mixed {
             true => self.matching(isa, shape, info, place, |found| {
@@ -201,21 +200,18 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         &mut self,
         isa: I,
         shape: &Shape,
-        hash: u64,
-        depth: u32,
+        rest: u64,
         tag: u32,
         times: u64,
     ) -> Option<usize> {
         let info = self.info();
         if info.is_plain() && times == 1 {
             let beside = shape.beside(0, tag);
-            if let Some(stored) =
-                self.put_at_once::<_, false>(isa, shape, info, hash, depth, beside)
-            {
+            if let Some(stored) = self.put_at_once::<_, false>(isa, shape, info, rest, beside) {
                 return stored.then_some(1);
             }
         }
-        self.add_after_all(isa, shape, hash, depth, tag, times)
+        self.add_after_all(isa, shape, rest, tag, times)
     }
 
     /// The rest of it; it finds out anew what is in registers elsewhere.
@@ -224,8 +220,7 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         &mut self,
         isa: I,
         shape: &Shape,
-        hash: u64,
-        depth: u32,
+        rest: u64,
         tag: u32,
         times: u64,
     ) -> Option<usize> {
@@ -236,7 +231,7 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
                 if info.bins == 0 {
                     return None;
                 }
-                let place = self.place(shape, info, hash, depth);
+                let place = self.place(shape, info, rest);
                 let field = info.field(place.remainder);
                 let before = self.digits_of(isa, shape, info, place, (field, tag));
                 let count = before.number.count().saturating_add(times).min(MOST_COUNT);
@@ -294,13 +289,12 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         &mut self,
         isa: I,
         shape: &Shape,
-        hash: u64,
-        depth: u32,
+        rest: u64,
         number: Number,
         count: u64,
     ) -> usize {
         let info = self.info();
-        let place = self.place(shape, info, hash, depth);
+        let place = self.place(shape, info, rest);
         let key = (number.field, number.tag);
         let left = slots_of(count);
         for _ in left..number.slots {
@@ -351,7 +345,7 @@ mod tests {
                 let draw = |stream| remix(remix(round, step), stream);
                 let hash = remix(draw(1) % 30, 7);
                 let (tag, times) = ((draw(2) % 5) as u32, 1 << (draw(3) % 12));
-                while segment.add(Scalar, &shape, hash, 3, tag, times).is_none() {
+                while segment.add(Scalar, &shape, hash << 3, tag, times).is_none() {
                     let bins = segment.info().bins + 1;
                     segment = match is_crowded(&shape, segment.info()) {
                         true => segment.with_bins(Scalar, &shape, bins).unwrap(),
