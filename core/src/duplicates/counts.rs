@@ -22,11 +22,22 @@ mod tests {
     use std::collections::{HashMap, VecDeque};
 
     use super::super::short_hash::Counts;
+    use super::{HashCounts, QuotientCounts};
     use crate::hash::{reduce, remix};
+
+    #[test]
+    fn hash_counts_agree_with_a_plain_map() {
+        agrees_with_a_plain_map::<HashCounts>(&[2, 5, 9, 64]);
+    }
+
+    #[test]
+    fn quotient_counts_agree_with_a_plain_map() {
+        agrees_with_a_plain_map::<QuotientCounts>(&[2, 3, 7, 40]);
+    }
 
     /// A window of random, clustered and constant hashes, one or several at a time, against a map: after
     /// every step the hash that came, the one that left and a random one count as they should.
-    pub fn agrees_with_a_plain_map<C: Counts>(lengths: &[u32]) {
+    fn agrees_with_a_plain_map<C: Counts>(lengths: &[u32]) {
         for &bits in lengths {
             for window in [1u64, 2, 3, 20, 300] {
                 let values = C::values(window, bits);

@@ -141,13 +141,3 @@ impl Counts for HashCounts {
         self.distinct
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn agrees_with_a_plain_map() {
-        crate::duplicates::counts::tests::agrees_with_a_plain_map::<HashCounts>(&[2, 5, 9, 64]);
-    }
-}

@@ -372,13 +372,3 @@ impl Counts for QuotientCounts {
         self.distinct
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn agrees_with_a_plain_map() {
-        crate::duplicates::counts::tests::agrees_with_a_plain_map::<QuotientCounts>(&[2, 3, 7, 40]);
-    }
-}
