@@ -13,7 +13,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::latest_shorts::LatestShorts;
-use super::law::Stream;
+use super::law::{Stream, collision};
 use crate::bits::{Packed, size};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
@@ -54,12 +54,7 @@ impl CompactShortHashParameters {
     /// Chance that an unseen key collides with one of the window: `1 - (1 - 1/(2^h - 1))^w`
     /// (Theorem 3, with one value set aside).
     pub fn false_positive_rate(&self) -> f64 {
-        self.collision(self.window as f64)
-    }
-
-    /// The same with one of `n` different keys.
-    fn collision(&self, n: f64) -> f64 {
-        -(n * (-1.0 / self.hash_values() as f64).ln_1p()).exp_m1()
+        collision(self.window as f64, self.hash_values())
     }
 
     fn hash_values(&self) -> u64 {
@@ -80,9 +75,7 @@ impl Blueprint for CompactShortHashParameters {
     }
 
     fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {
-        let stream = Stream::new(self.window, alphabet);
-        let false_positives = self.collision(stream.distinct(stream.window));
-        Mistakes { false_positives, false_negatives: 0.0 }
+        Stream::new(self.window, alphabet).collisions(self.hash_values())
     }
 
     fn heap_bytes(&self) -> u64 {

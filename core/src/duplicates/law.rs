@@ -54,6 +54,13 @@ impl Stream {
         if self.rate == 0.0 { n } else { self.among(n) / self.rate }
     }
 
+    /// Errors of a window exact to the item that only takes keys for one another whose hashes, of so many values,
+    /// are equal.
+    pub fn collisions(&self, values: u64) -> Mistakes {
+        let false_positives = collision(self.distinct(self.window), values);
+        Mistakes { false_positives, false_negatives: 0.0 }
+    }
+
     /// The share of repeats, among those at distance `1..=n`, whose distance is in `from..=to`.
     pub fn share(&self, from: f64, to: f64, n: f64) -> f64 {
         let (from, to) = (from.clamp(0.0, n), to.clamp(0.0, n));
@@ -63,6 +70,12 @@ impl Stream {
             (self.among(to) - self.among(from)) / self.among(n)
         }
     }
+}
+
+/// Chance that the hash of an unseen key, one of so many values, is that of one of `n` different keys:
+/// `1 - (1 - 1/V)^n` (Theorem 3).
+pub fn collision(n: f64, values: u64) -> f64 {
+    -(n * (-1.0 / values as f64).ln_1p()).exp_m1()
 }
 
 /// How many of the alphabet's keys share the cells of the key in question: over a small alphabet

@@ -25,7 +25,7 @@
 
 use super::counts::{HashCounts, QuotientCounts, WholeHashes};
 use super::latest_shorts::LatestShorts;
-use super::law::Stream;
+use super::law::{Stream, collision};
 use crate::blueprint::{Blueprint, Structure, Unfit};
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
@@ -115,20 +115,18 @@ impl<C: Counts> RingParameters<C> {
         shapes.find(|parameters| parameters.heap_bytes() <= bytes)
     }
 
-    /// Chance that an unseen key collides with one of `n` different ones:
-    /// `1 - (1 - 1/V)^n` (Theorem 3).
-    pub fn collision(&self, n: f64) -> f64 {
-        -(n * (-1.0 / C::values(self.window, self.bits) as f64).ln_1p()).exp_m1()
-    }
-
-    /// The same for a full window.
+    /// Chance that an unseen key collides with one of a full window.
     pub fn false_positive_rate(&self) -> f64 {
-        self.collision(self.window as f64)
+        collision(self.window as f64, self.hash_values())
     }
 
     /// Bits of a hash in the ring.
     fn ring_bits(&self) -> u32 {
-        64 - C::values(self.window, self.bits).leading_zeros()
+        64 - self.hash_values().leading_zeros()
+    }
+
+    fn hash_values(&self) -> u64 {
+        C::values(self.window, self.bits)
     }
 }
 
@@ -172,7 +170,7 @@ impl<C: Counts> Parameters for RingParameters<C> {
     fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
         list.window(&mut self.window)?;
         list.add("bits", &mut self.bits, C::BITS, "a length that this structure has")?;
-        list.shown("hash values", || C::values(self.window, self.bits));
+        list.shown("hash values", || self.hash_values());
         Ok(())
     }
 }
@@ -183,9 +181,7 @@ impl<C: Counts> Blueprint for RingParameters<C> {
     }
 
     fn expected_mistakes(&self, alphabet: Option<u64>) -> Mistakes {
-        let stream = Stream::new(self.window, alphabet);
-        let false_positives = self.collision(stream.distinct(stream.window));
-        Mistakes { false_positives, false_negatives: 0.0 }
+        Stream::new(self.window, alphabet).collisions(self.hash_values())
     }
 
     fn heap_bytes(&self) -> u64 {
