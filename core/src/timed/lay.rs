@@ -43,7 +43,7 @@ impl Segment {
         let mixed = entries.iter().any(|entry| entry.len() < remainder_bits);
         let info = Info { remainder_bits, mixed, blind, ..Info::default() };
         let info = info.with_bins(shape, bins_for(shape, entries.len()));
-        Self::of_info(isa, shape, generation, info, entries)
+        Self::laid_out(isa, shape, generation, info, |info| stored(shape, info, entries))
     }
 
     /// A segment of these points, with remainders of this many bits.
@@ -64,20 +64,8 @@ impl Segment {
         Self::laid_out(isa, shape, generation, info, |info| points.stored(info))
     }
 
-    /// A segment with these numbers and the entries that belong to them, in as many bins or more.
-    #[inline(always)]
-    pub(super) fn of_info<I: Isa>(
-        isa: I,
-        shape: &Shape,
-        generation: u64,
-        info: Info,
-        entries: &[Entry],
-    ) -> Option<Self> {
-        Self::laid_out(isa, shape, generation, info, |info| stored(shape, info, entries))
-    }
-
-    /// The same in as many bins as the numbers say, however many of the entries do not fit; `None` if there
-    /// are too many for any stash, or too many bins.
+    /// A segment with these numbers and the entries that belong to them, in as many bins as the numbers say,
+    /// however many of the entries do not fit; `None` if there are too many for any stash, or too many bins.
     #[inline(always)]
     pub(super) fn of_bins<I: Isa>(
         isa: I,
@@ -91,7 +79,7 @@ impl Segment {
         Self::of_stored(isa, shape, generation, info, &stored, exiles)
     }
 
-    /// A segment with these numbers, in as many bins or more, of what is stored in such a one.
+    /// A segment with these numbers, in as many bins or more, of what is [stored] in such a one.
     #[inline(always)]
     pub(super) fn laid_out<I: Isa>(
         isa: I,
@@ -178,7 +166,7 @@ impl Segment {
 }
 
 /// Sorted entries as a segment with these numbers stores them.
-fn stored(shape: &Shape, info: Info, entries: &[Entry]) -> Vec<Numbered> {
+pub(super) fn stored(shape: &Shape, info: Info, entries: &[Entry]) -> Vec<Numbered> {
     let alike =
         |one: &Entry, other: &Entry| one.bucket >> info.coarse == other.bucket >> info.coarse;
     // Whoever came last is first.

@@ -16,6 +16,7 @@ use core::ops::{Deref, Range};
 
 use super::deal::{MORE_EXILES, exiles_for, more_bins, needs_bins};
 use super::entry::ones;
+use super::lay::stored;
 use super::segment::{Info, SLOTS, Segment, Shape, Steps};
 use super::stash::{MOST_STASH, Numbered, stash_words};
 use crate::bits::{Isa, Row};
@@ -78,7 +79,10 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
                     points.stored(info)
                 }),
                 None => {
-                    Segment::of_info(isa, shape, self.generation(), info, &self.entries(isa, shape))
+                    let entries = self.entries(isa, shape);
+                    Segment::laid_out(isa, shape, self.generation(), info, |info| {
+                        stored(shape, info, &entries)
+                    })
                 }
             },
         )

@@ -10,6 +10,7 @@ use super::clock::{REGION_BITS, REGIONS, region_of};
 use super::deal::{coarse, fine, most_bins_for};
 use super::entry::{Entry, ones};
 use super::filter::{Region, TimedWindow, part};
+use super::lay::stored;
 use super::level::{PARTS, Population, is_step};
 use super::parameters::TimedWindowParameters;
 use super::segment::{Info, Segment, Shape};
@@ -271,7 +272,10 @@ fn read_segment(
     let info = info.with_bins(shape, bins);
     // In as many bins as it was, so that what is saved again is the same; in more if it cannot be.
     let made = Segment::of_bins(Scalar, shape, generation, info, &entries);
-    let made = made.or_else(|| Segment::of_info(Scalar, shape, generation, info, &entries));
+    let made = made.or_else(|| {
+        let stored_in = |info| stored(shape, info, &entries);
+        Segment::laid_out(Scalar, shape, generation, info, stored_in)
+    });
     let made = made.ok_or(fault(count as u64))?;
     Ok((made, count))
 }
