@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::backyard::{Backyard, Exile};
 use super::bins::{Bin, Bins, NOBODY};
 use super::table::{Frame, Sweep, Table};
-use super::tools::{Part, Tools};
+use super::tools::Tools;
 use super::{Place, Shape};
 use crate::bits::{Footprint, Isa, Scalar};
 use crate::codec::Writer;
@@ -179,12 +179,6 @@ impl Dictionary {
             overflowing_bins: (0..self.shape.bins).filter(overflowing).count(),
         }
     }
-
-    #[inline(always)]
-    fn touch_bin(&self, bin: usize, tools: impl Tools) {
-        let stride = self.bins.records.stride();
-        tools.touch(Part::Bins, bin * stride, stride);
-    }
 }
 
 impl Table for Dictionary {
@@ -203,7 +197,7 @@ impl Table for Dictionary {
     #[inline(always)]
     fn find<T: Tools>(&self, tools: T, place: Place) -> Seen {
         let isa = tools.isa();
-        self.touch_bin(place.bin, tools);
+        tools.touch_record(&self.bins.records, place.bin);
         let bin = self.bins.get(place.bin);
         let view = bin.view(place.bucket);
         let rooms = view.overflows().then(|| {
@@ -252,7 +246,7 @@ impl Table for Dictionary {
     #[inline(always)]
     fn try_insert_fresh<T: Tools>(&mut self, tools: T, place: Place, tag: u64) -> Result<(), u64> {
         let isa = tools.isa();
-        self.touch_bin(place.bin, tools);
+        tools.touch_record(&self.bins.records, place.bin);
         let mut bin = self.bins.get_mut(place.bin);
         bin.prefetch_row();
         let view = bin.view(place.bucket);
@@ -307,7 +301,7 @@ impl Table for Dictionary {
     #[inline(always)]
     fn sweep<T: Tools>(&mut self, tools: T, sweep: Sweep) {
         let isa = tools.isa();
-        self.touch_bin(sweep.home, tools);
+        tools.touch_record(&self.bins.records, sweep.home);
         self.bins.records.prefetch_to_write(self.level(), sweep.home);
         self.bins.records.prefetch_to_write(self.level(), sweep.home + AHEAD);
         let mut bin = self.bins.get_mut(sweep.home);

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-use crate::bits::{Isa, LINE_BYTES};
+use crate::bits::{Isa, LINE_BYTES, Records};
 
 /// The two levels of a dictionary; each begins on a cache line of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +26,13 @@ pub trait Tools: Copy {
 
     /// Told of every piece of memory that an operation looks at: bytes `at..at + count` of one level.
     fn touch(self, part: Part, at: usize, count: usize);
+
+    /// The same for a whole record of the first level.
+    #[inline(always)]
+    fn touch_record<const FRONT: usize>(self, records: &Records<FRONT>, number: usize) {
+        let stride = records.stride();
+        self.touch(Part::Bins, number * stride, stride);
+    }
 }
 
 impl<I: Isa> Tools for I {

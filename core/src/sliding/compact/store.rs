@@ -7,7 +7,7 @@ use super::run::Bucket;
 use super::{SPARE_BLOCKS, Shape};
 use crate::bits::{Isa, Records};
 use crate::codec::Writer;
-use crate::dictionary::tools::{Part, Tools};
+use crate::dictionary::tools::Tools;
 use crate::dictionary::{Fault, Frame, Place, Repeat, Seen, Sweep, Table};
 
 /// Hashes with tags, in blocks that spill into the next one. Memory is fixed at construction.
@@ -151,8 +151,7 @@ impl Blocks {
 
     #[inline(always)]
     pub(super) fn touch(&self, number: usize, tools: impl Tools) {
-        let stride = self.records.stride();
-        tools.touch(Part::Bins, number * stride, stride);
+        tools.touch_record(&self.records, number);
     }
 }
 
