@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 use super::backyard::Exile;
 use super::bins::NOBODY;
 use super::store::{Dictionary, Fault, slots};
-use super::table::Table;
 use super::{Place, Shape};
 use crate::bits::Scalar;
 use crate::codec::{Reader, Writer};
@@ -20,16 +19,9 @@ impl Dictionary {
         out.bytes(self.backyard.bytes.as_slice());
     }
 
-    /// Reads what [`Table::write`] wrote. Trusts nothing.
-    ///
-    /// `tag_limit` is above all tags; `due` tells the tag that the next sweep of a bin removes.
-    pub fn read(
-        shape: Shape,
-        lifetime: u16,
-        payload: &mut Reader<'_>,
-        tag_limit: u64,
-        due: impl Fn(usize) -> u64,
-    ) -> Result<Self, Error> {
+    /// Reads what [`Table::write`](super::Table::write) wrote, of which nothing is to be trusted before it is
+    /// [`counted`](super::Table::counted).
+    pub fn read(shape: Shape, lifetime: u16, payload: &mut Reader<'_>) -> Result<Self, Error> {
         let lost = payload.u64("entries lost")?;
         let mut frame = Self::frame_of(shape, lifetime);
         frame.read_blind(lost, payload)?;
@@ -40,11 +32,10 @@ impl Dictionary {
         let mut dictionary = Self { frame, ..Self::new(shape, lifetime) };
         dictionary.bins.records.as_mut_slice().copy_from_slice(bins);
         dictionary.backyard.bytes.as_mut_slice().copy_from_slice(backyard);
-        (dictionary.frame.len, dictionary.frame.due) = dictionary.count(tag_limit, due)?;
         Ok(dictionary)
     }
 
-    /// What [`Table::count`] says.
+    /// What [`Table::count`](super::Table::count) says.
     pub(super) fn count_entries(
         &self,
         tag_limit: u64,

@@ -187,6 +187,14 @@ pub trait Table: Clone + Debug + Send + Sync + 'static {
     /// `tag_limit` is above all tags; `due` tells the generation that the next sweep of a home removes.
     fn count(&self, tag_limit: u64, due: impl Fn(usize) -> u64) -> Result<(u64, u64), Fault>;
 
+    /// A table that was read with what it counts of itself, if everything in it is as it should be.
+    fn counted(mut self, tag_limit: u64, due: impl Fn(usize) -> u64) -> Result<Self, Fault> {
+        let (len, due) = self.count(tag_limit, due)?;
+        let frame = self.frame_mut();
+        (frame.len, frame.due) = (len, due);
+        Ok(self)
+    }
+
     /// Checks every invariant.
     fn validate(&self, tag_limit: u64, due: impl Fn(usize) -> u64) -> Result<(), Fault> {
         let counted = self.count(tag_limit, due)?;

@@ -340,7 +340,7 @@ impl<P: SweptParameters> Structure for P {
         goal.neither_counts_nor_removes()?;
         let slack = goal.slack_in_items();
         match goal.limit {
-            Limit::Error(rate) => Self::with_error(window, slack, rate.get()),
+            Limit::Error(rate) => Self::smallest(window, slack, rate.get(), u64::MAX),
             Limit::Memory(memory) => Self::with_memory(window, slack, memory.bytes()),
         }
     }
@@ -350,13 +350,14 @@ impl<P: SweptParameters> Structure for P {
             return Floor::NONE;
         };
         // As much slack as can be: the least that any slack takes.
-        Self::with_error(window, None, ErrorRate::LOOSEST_LOG2.exp2())
+        Self::smallest(window, None, ErrorRate::LOOSEST_LOG2.exp2(), u64::MAX)
             .map_or(Floor::ENDLESS, |least| Floor::of_bytes(least.heap_bytes()))
     }
 
     fn open(self, payload: &mut Reader<'_>) -> Result<Box<dyn Filter>, Error> {
         let clock = self.clock().after_elements(payload.u64("insertions")?);
-        let table = self.read_table(&clock, payload)?;
+        let table = self.read_table(payload)?;
+        let table = table.counted(self.tags(), |home| clock.due(home))?;
         Ok(Box::new(Swept { parameters: self, clock, table }))
     }
 }

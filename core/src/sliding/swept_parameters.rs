@@ -2,6 +2,7 @@
 
 use core::fmt::Debug;
 
+use super::budget::least_error;
 use crate::bits::Footprint;
 use crate::blueprint::{Blueprint, Unfit};
 use crate::codec::Reader;
@@ -10,7 +11,7 @@ use crate::duplicates::law::Stream;
 use crate::error::Error;
 #[cfg(not(feature = "std"))]
 use crate::float::Float as _;
-use crate::parameters::Parameters;
+use crate::parameters::{List, Parameters};
 use crate::promise::Mistakes;
 
 /// How such a filter is built.
@@ -20,11 +21,13 @@ pub trait SweptParameters: Blueprint + Parameters + Copy + 'static {
     /// Where entries are.
     type Table: Table;
 
-    /// The smallest filter that keeps a rate, and a slack if one is given.
-    fn with_error(window: u64, slack: Option<u64>, rate: f64) -> Result<Self, Unfit>;
+    /// The smallest filter that keeps a rate, and a slack if one is given, if it takes at most so many bytes.
+    fn smallest(window: u64, slack: Option<u64>, rate: f64, bytes: u64) -> Result<Self, Unfit>;
 
     /// The filter with the smallest error that fits into `bytes`.
-    fn with_memory(window: u64, slack: Option<u64>, bytes: u64) -> Result<Self, Unfit>;
+    fn with_memory(window: u64, slack: Option<u64>, bytes: u64) -> Result<Self, Unfit> {
+        least_error(bytes, |rate| Self::smallest(window, slack, rate, bytes))
+    }
 
     /// Largest distance at which an insertion can still be reported, error apart.
     fn reach(&self) -> u64;
@@ -44,12 +47,8 @@ pub trait SweptParameters: Blueprint + Parameters + Copy + 'static {
     /// Tags are below this.
     fn tags(&self) -> u64;
 
-    /// Reads the table that [`Table::write`] wrote at this moment.
-    fn read_table(
-        &self,
-        clock: &Self::Clock,
-        payload: &mut Reader<'_>,
-    ) -> Result<Self::Table, Error>;
+    /// Reads the table that [`Table::write`] wrote; it is not yet [`counted`](Table::counted).
+    fn read_table(&self, payload: &mut Reader<'_>) -> Result<Self::Table, Error>;
 
     /// Where an insertion will write, if it can be told.
     fn footprint(clock: &Self::Clock, table: &Self::Table) -> Option<Footprint> {
@@ -99,6 +98,32 @@ pub trait Passes: Clone + Debug + Send + Sync {
     /// Part of the entries that are due which is older than the window, if a generation's elements
     /// lie evenly in it.
     fn past_the_window(&self) -> f64;
+}
+
+/// Bits of the widest number of a generation.
+pub(super) const MOST_TAG_BITS: u32 = 8;
+
+/// Longest window, so that no product of its parts overflows.
+const LONGEST: u64 = 1 << 40;
+
+/// Refuses windows that are too long.
+pub(super) fn check_window(window: u64) -> Result<(), Unfit> {
+    match (1..=LONGEST).contains(&window) {
+        true => Ok(()),
+        false => Err(Unfit("keeps windows of up to 2^40 items")),
+    }
+}
+
+/// Lists how a window is cut, with which the parameters of every such filter begin.
+pub(super) fn list_window(
+    list: &mut List<'_, '_>,
+    window: &mut u64,
+    generations: &mut u64,
+) -> Result<(), Error> {
+    const MOST: u64 = (1 << MOST_TAG_BITS) - 1;
+    list.add("window", window, 1..=LONGEST, "from 1 to 2^40")?;
+    let expected = "from 1 to 255 and at most the window";
+    list.add("generations", generations, 1..=MOST.min(*window), expected)
 }
 
 /// The errors to expect where lookups take so many entries for members.

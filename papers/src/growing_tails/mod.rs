@@ -197,7 +197,7 @@ impl Structure for GrowingTailsParameters {
         })?;
         let lost_before = payload.u64("lost before")?;
         let limit = 2 * EMPTY_TAIL;
-        let dictionary = Dictionary::read(doubled, LIFETIME, payload, limit, |_| NEVER)?;
+        let dictionary = Dictionary::read(doubled, LIFETIME, payload)?.counted(limit, |_| NEVER)?;
         let keys = Keys::new(doubled);
         Ok(Box::new(GrowingTails { parameters: self, doublings, keys, dictionary, lost_before }))
     }

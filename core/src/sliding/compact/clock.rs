@@ -38,8 +38,6 @@ pub struct Division {
 }
 
 impl Division {
-    /// Widest number of a generation.
-    pub const MOST_TAG_BITS: u32 = 8;
     /// The widest that is worth it: with more generations than these, sweeps take as much time as all the
     /// rest of an insertion, and parts of generations serve as well.
     const MOST_WHOLE_BITS: u32 = 5;

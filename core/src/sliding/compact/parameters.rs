@@ -17,14 +17,10 @@ use crate::float::Float as _;
 use crate::hash::Seed;
 use crate::parameters::{List, Parameters};
 use crate::promise::{Mistakes, Promise};
-use crate::sliding::budget::least_error;
+use crate::sliding::SweptParameters;
 use crate::sliding::swept::in_window;
-use crate::sliding::swept_parameters::mistakes;
-use crate::sliding::{Passes, SweptParameters};
+use crate::sliding::swept_parameters::{check_window, list_window, mistakes};
 use crate::window::{Slack, Window};
-
-/// Longest window, so that no product of its parts overflows.
-const LONGEST: u64 = 1 << 40;
 
 /// How a compact sliding filter is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -40,24 +36,7 @@ pub struct SlidingCompactParameters {
 impl SlidingCompactParameters {
     /// The smallest filter that keeps a rate, and a slack if one is given.
     pub fn with_error(window: u64, slack: Option<u64>, rate: f64) -> Result<Self, Unfit> {
-        if !(1..=LONGEST).contains(&window) {
-            return Err(Unfit("keeps windows of up to 2^40 items"));
-        }
-        let plans = Division::choices(window, slack.unwrap_or(window)).filter_map(|division| {
-            let (tag_bits, fine_bits) = (division.tag_bits(), division.fine_bits);
-            let (entries, alive) = population(window, division);
-            let shape = Shape::smallest(entries, alive, rate, tag_bits, fine_bits)?;
-            Clock::new(window, division, &shape)?;
-            Some(Self { window, generations: division.count, shape })
-        });
-        plans
-            .min_by_key(Self::heap_bytes)
-            .ok_or(Unfit("cannot err so rarely over so long a window: hashes have 64 bits"))
-    }
-
-    /// The filter with the smallest error that fits into `bytes`.
-    pub fn with_memory(window: u64, slack: Option<u64>, bytes: u64) -> Result<Self, Unfit> {
-        least_error(bytes, |rate| Self::with_error(window, slack, rate))
+        Self::smallest(window, slack, rate, u64::MAX)
     }
 
     /// How the window is cut.
@@ -114,12 +93,19 @@ impl SweptParameters for SlidingCompactParameters {
     type Clock = Clock;
     type Table = Blocks;
 
-    fn with_error(window: u64, slack: Option<u64>, rate: f64) -> Result<Self, Unfit> {
-        Self::with_error(window, slack, rate)
-    }
-
-    fn with_memory(window: u64, slack: Option<u64>, bytes: u64) -> Result<Self, Unfit> {
-        Self::with_memory(window, slack, bytes)
+    fn smallest(window: u64, slack: Option<u64>, rate: f64, bytes: u64) -> Result<Self, Unfit> {
+        check_window(window)?;
+        let plans = Division::choices(window, slack.unwrap_or(window)).filter_map(|division| {
+            let (tag_bits, fine_bits) = (division.tag_bits(), division.fine_bits);
+            let (entries, alive) = population(window, division);
+            let shape = Shape::smallest(entries, alive, rate, tag_bits, fine_bits)?;
+            Clock::new(window, division, &shape)?;
+            Some(Self { window, generations: division.count, shape })
+        });
+        plans
+            .min_by_key(Self::heap_bytes)
+            .filter(|smallest| smallest.heap_bytes() <= bytes)
+            .ok_or(Unfit("cannot err so rarely over so long a window: hashes have 64 bits"))
     }
 
     fn reach(&self) -> u64 {
@@ -150,18 +136,15 @@ impl SweptParameters for SlidingCompactParameters {
         self.division().tags()
     }
 
-    fn read_table(&self, clock: &Clock, from: &mut Reader<'_>) -> Result<Blocks, Error> {
-        Blocks::read(self.shape, self.lifetime(), from, self.tags(), |home| clock.due(home))
+    fn read_table(&self, from: &mut Reader<'_>) -> Result<Blocks, Error> {
+        Blocks::read(self.shape, self.lifetime(), from)
     }
 }
 
 impl Parameters for SlidingCompactParameters {
     fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
-        const MOST: u64 = (1 << Division::MOST_TAG_BITS) - 1;
         let Self { window, generations, shape } = self;
-        list.add("window", window, 1..=LONGEST, "from 1 to 2^40")?;
-        let expected = "from 1 to 255 and at most the window";
-        list.add("generations", generations, 1..=MOST.min(*window), expected)?;
+        list_window(list, window, generations)?;
         let most = Division::MOST_FINE_BITS;
         list.add("fine bits", &mut shape.fine_bits, 0..=most, "from 0 to 24")?;
         list.add("blocks", &mut shape.homes, .., "")?;

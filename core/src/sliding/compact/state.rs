@@ -9,7 +9,7 @@ use super::run::{GOES_ON, bit_of};
 use super::store::Blocks;
 use crate::bits::Scalar;
 use crate::codec::{Reader, Writer};
-use crate::dictionary::{Fault, Frame, Place, Table};
+use crate::dictionary::{Fault, Frame, Place};
 use crate::error::Error;
 
 impl Blocks {
@@ -21,16 +21,9 @@ impl Blocks {
         out.bytes(self.records.as_slice());
     }
 
-    /// Reads what [`Table::write`] wrote. Trusts nothing.
-    ///
-    /// `tag_limit` is above all tags; `due` tells the generation that the next sweep of a home removes.
-    pub fn read(
-        shape: Shape,
-        lifetime: u16,
-        payload: &mut Reader<'_>,
-        tag_limit: u64,
-        due: impl Fn(usize) -> u64,
-    ) -> Result<Self, Error> {
+    /// Reads what [`Table::write`](crate::dictionary::Table::write) wrote, of which nothing is to be trusted before
+    /// it is [`counted`](crate::dictionary::Table::counted).
+    pub fn read(shape: Shape, lifetime: u16, payload: &mut Reader<'_>) -> Result<Self, Error> {
         let lost = payload.u64("entries lost")?;
         let late = payload.u64("sweeps left out")?;
         let mut frame = Frame::new(shape.cut(), lifetime);
@@ -40,7 +33,6 @@ impl Blocks {
         let wary = frame.blind.iter().any(|&passes| passes > 0);
         let mut blocks = Self { frame, late, wary, ..Self::new(shape, lifetime) };
         blocks.records.as_mut_slice().copy_from_slice(bytes);
-        (blocks.frame.len, blocks.frame.due) = blocks.count(tag_limit, due)?;
         Ok(blocks)
     }
 
@@ -61,7 +53,7 @@ impl Blocks {
         self.shape.homes + SPARE_BLOCKS
     }
 
-    /// What [`Table::count`] says.
+    /// What [`Table::count`](crate::dictionary::Table::count) says.
     pub(super) fn count_entries(
         &self,
         tag_limit: u64,

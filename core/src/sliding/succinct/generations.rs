@@ -13,6 +13,7 @@
 
 use crate::dictionary::{Sweep, Tags};
 use crate::sliding::Passes;
+use crate::sliding::swept_parameters::MOST_TAG_BITS;
 
 /// The clock of a sliding filter: which bin to sweep when, and what its tags mean.
 ///
@@ -33,9 +34,6 @@ pub struct Generations {
     /// Tag of the bins that the current pass has not reached; at most `count`.
     tag: u64,
 }
-
-/// Widest tag.
-pub const MOST_TAG_BITS: u32 = 8;
 
 /// Elements of a generation when `count` of them cover the window.
 pub const fn pass(window: u64, count: u64) -> u64 {

@@ -14,12 +14,8 @@ use crate::filter::Filter;
 use crate::hash::Seed;
 use crate::parameters::{List, Parameters};
 use crate::promise::{Mistakes, Promise};
-use crate::sliding::budget::least_error;
-use crate::sliding::swept_parameters::mistakes;
-use crate::sliding::{Passes, SweptParameters};
-
-/// Longest window, so that no product of its parts overflows.
-const LONGEST: u64 = 1 << 40;
+use crate::sliding::SweptParameters;
+use crate::sliding::swept_parameters::{check_window, list_window, mistakes};
 
 /// How a sliding filter is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -35,32 +31,7 @@ pub struct SlidingParameters {
 impl SlidingParameters {
     /// The smallest filter that keeps a rate, and a slack if one is given.
     pub fn with_error(window: u64, slack: Option<u64>, rate: f64) -> Result<Self, Unfit> {
-        Self::within(window, slack, rate, u64::MAX)
-    }
-
-    /// The same if it takes at most so many bytes.
-    fn within(window: u64, slack: Option<u64>, rate: f64, bytes: u64) -> Result<Self, Unfit> {
-        if !(1..=LONGEST).contains(&window) {
-            return Err(Unfit("keeps windows of up to 2^40 items"));
-        }
-        let mut counts = generations::choices(window, slack.unwrap_or(window)).peekable();
-        if counts.peek().is_none() {
-            return Err(Unfit("needs a slack of about a 255th of the window"));
-        }
-        let (mut best, mut most_bytes) = (None, bytes);
-        for count in counts {
-            let (entries, tag_bits) = (population(window, count), generations::tag_bits(count));
-            if let Some(shape) = Shape::smallest_within(entries, rate, tag_bits, most_bytes) {
-                best = Some(Self { window, generations: count, shape });
-                most_bytes = shape.heap_bytes() - 1;
-            }
-        }
-        best.ok_or(Unfit("cannot err so rarely over so long a window: hashes have 64 bits"))
-    }
-
-    /// The filter with the smallest error that fits into `bytes`.
-    pub fn with_memory(window: u64, slack: Option<u64>, bytes: u64) -> Result<Self, Unfit> {
-        least_error(bytes, |rate| Self::within(window, slack, rate, bytes))
+        Self::smallest(window, slack, rate, u64::MAX)
     }
 
     /// Insertions beyond the window that may still be reported.
@@ -100,12 +71,21 @@ impl SweptParameters for SlidingParameters {
     type Clock = Generations;
     type Table = Dictionary;
 
-    fn with_error(window: u64, slack: Option<u64>, rate: f64) -> Result<Self, Unfit> {
-        Self::with_error(window, slack, rate)
-    }
-
-    fn with_memory(window: u64, slack: Option<u64>, bytes: u64) -> Result<Self, Unfit> {
-        Self::with_memory(window, slack, bytes)
+    fn smallest(window: u64, slack: Option<u64>, rate: f64, bytes: u64) -> Result<Self, Unfit> {
+        check_window(window)?;
+        let mut counts = generations::choices(window, slack.unwrap_or(window)).peekable();
+        if counts.peek().is_none() {
+            return Err(Unfit("needs a slack of about a 255th of the window"));
+        }
+        let (mut best, mut most_bytes) = (None, bytes);
+        for count in counts {
+            let (entries, tag_bits) = (population(window, count), generations::tag_bits(count));
+            if let Some(shape) = Shape::smallest_within(entries, rate, tag_bits, most_bytes) {
+                best = Some(Self { window, generations: count, shape });
+                most_bytes = shape.heap_bytes() - 1;
+            }
+        }
+        best.ok_or(Unfit("cannot err so rarely over so long a window: hashes have 64 bits"))
     }
 
     fn reach(&self) -> u64 {
@@ -132,8 +112,8 @@ impl SweptParameters for SlidingParameters {
         self.generations + 1
     }
 
-    fn read_table(&self, clock: &Generations, from: &mut Reader<'_>) -> Result<Dictionary, Error> {
-        Dictionary::read(self.shape, self.lifetime(), from, self.tags(), |bin| clock.due(bin))
+    fn read_table(&self, from: &mut Reader<'_>) -> Result<Dictionary, Error> {
+        Dictionary::read(self.shape, self.lifetime(), from)
     }
 
     fn footprint(clock: &Generations, table: &Dictionary) -> Option<Footprint> {
@@ -143,11 +123,8 @@ impl SweptParameters for SlidingParameters {
 
 impl Parameters for SlidingParameters {
     fn list(&mut self, list: &mut List<'_, '_>) -> Result<(), Error> {
-        const MOST: u64 = (1 << generations::MOST_TAG_BITS) - 1;
         let Self { window, generations, shape } = self;
-        list.add("window", window, 1..=LONGEST, "from 1 to 2^40")?;
-        let expected = "from 1 to 255 and at most the window";
-        list.add("generations", generations, 1..=MOST.min(*window), expected)?;
+        list_window(list, window, generations)?;
         list.add("bins", &mut shape.bins, .., "")?;
         list.add("buckets", &mut shape.buckets, .., "")?;
         list.add("remainder bits", &mut shape.remainder_bits, .., "")?;
