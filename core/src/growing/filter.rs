@@ -2,24 +2,21 @@
 
 use core::any::Any;
 
-use super::depth::{Depth, Depths};
+use super::ahead::prefetch_place;
+use super::depth::Depths;
 use super::directory::{Directory, Listed, MOST_NOTES};
 use super::origin::Origins;
 use super::parameters::{GrowingParameters, SPLIT_FROM};
 use super::reshape::halves;
-use super::segment::{
-    BLOCK_BITS, HEAD, MOST_BINS, OnMatch, Outcome, SLOTS, Segment, touch, words_of,
-};
+use super::segment::{MOST_BINS, OnMatch, Outcome, SLOTS, Segment, touch, words_of};
 use super::state;
+use super::stock::Stock;
 use crate::bits::{Isa, LINE_WORDS, Level, Scalar, children, prefetch, prefix, vectorized};
 use crate::blueprint::Blueprint;
 use crate::codec::Writer;
 use crate::dictionary::tools::{CacheLines, Tools};
 use crate::error::Error;
 use crate::filter::{Filter, Membership, Removing};
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
-use crate::hash::reduce;
 use crate::memory;
 use crate::window::Time;
 
@@ -41,10 +38,7 @@ pub struct Growing {
     pub(super) depths: Depths,
     pub(super) level: Level,
     pub(super) directory: Directory,
-    /// Entries that were stored and not removed.
-    pub(super) items: u64,
-    /// Entries whose segment ran out of room for good.
-    pub(super) lost: u64,
+    pub(super) stock: Stock,
 }
 
 impl Growing {
@@ -53,22 +47,21 @@ impl Growing {
         let segment = Segment::new(parameters.width(0), 1);
         let whole = Listed { segment, depth: 0, origins: Origins::default() };
         let directory = Directory::new(vec![whole], 0, parameters.removing);
-        Self::from_parts(parameters, directory, 0, 0)
+        Self::from_parts(parameters, directory, Stock::default())
     }
 
     pub(super) fn from_parts(
         parameters: GrowingParameters,
         directory: Directory,
-        items: u64,
-        lost: u64,
+        stock: Stock,
     ) -> Self {
         let depths = Depths::new(&parameters);
-        Self { parameters, depths, level: Level::detect(), directory, items, lost }
+        Self { parameters, depths, level: Level::detect(), directory, stock }
     }
 
     /// Keys that were new when they were inserted, and were not taken back.
     pub fn items(&self) -> u64 {
-        self.items
+        self.stock.items
     }
 
     /// Segments at this moment.
@@ -79,7 +72,7 @@ impl Growing {
     /// Entries that found no room, ever: zero unless hashes are not random. Their part of the
     /// filter reports everything from then on, so answers stay one-sided.
     pub fn lost(&self) -> u64 {
-        self.lost
+        self.stock.lost
     }
 
     /// Uses plain Rust from now on; slower, equal in all else.
@@ -100,7 +93,13 @@ impl Growing {
     #[inline(always)]
     fn segment_ahead(&self, hash: u64, inserts: bool) -> Found<'_> {
         let (depth, segment) = self.directory.segment(hash);
-        prefetch_place(segment.words(), hash, depth, self.depths.of(hash, depth), inserts);
+        let (words, of) = (segment.words(), self.depths.of(hash, depth));
+        let field = prefetch_place(words, hash << depth, |words| of.words_of_ends(words));
+        prefetch(words, field.wrapping_add(LINE_WORDS));
+        // Those that will move.
+        if inserts {
+            prefetch(words, field.wrapping_sub(2 * LINE_WORDS));
+        }
         (depth, segment)
     }
 
@@ -147,7 +146,7 @@ impl Growing {
             match segment.insert(tools, width, place, repeat) {
                 Outcome::Seen => return false,
                 Outcome::Stored { seen } => {
-                    self.items += 1;
+                    self.stock.items += 1;
                     return !seen;
                 }
                 // Afterwards every block has a free slot.
@@ -175,13 +174,12 @@ impl Growing {
         let made = if bins <= MOST_BINS {
             segment.spread_counted(isa, width, &counts, words_of(width, bins))
         } else {
-            self.lost += entries as u64;
-            self.items = self.items.saturating_sub(entries as u64);
+            self.stock.lose(entries as u64);
             Segment::blind()
         };
         touch(tools, ELSEWHERE, made.words().len());
         self.directory.replace(hash, made);
-        let made = self.directory.make_entries_ahead(self.items, self.parameters.capacity());
+        let made = self.directory.make_entries_ahead(self.stock.items, self.parameters.capacity());
         touch_directory(tools, 2 * made);
     }
 
@@ -209,7 +207,7 @@ impl Growing {
 
     /// Whether a segment of this depth that needs so many bins is better split, which has `most` at most.
     fn should_split(&self, bins: usize, most: usize, depth: u32) -> bool {
-        let usual = self.items as f64 * (-f64::from(depth)).exp2() / (most * SLOTS) as f64;
+        let usual = self.stock.usual_load(depth, most * SLOTS);
         bins > most && (usual > SPLIT_FROM || bins > 2 * most)
     }
 
@@ -299,7 +297,7 @@ impl Filter for Growing {
 
     fn distinct(&self, _now: Time) -> Option<f64> {
         // Of what can be taken back, every sighting is an item.
-        (self.lost == 0 && !self.parameters.removing).then_some(self.items as f64)
+        (self.stock.lost == 0 && !self.parameters.removing).then_some(self.stock.items as f64)
     }
 
     fn as_removing(&mut self) -> Option<&mut dyn Removing> {
@@ -316,7 +314,7 @@ impl Filter for Growing {
         }
         let other = (other as &dyn Any).downcast_ref::<Self>().expect("it has our parameters");
         memory::ask_for(self.heap_bytes().saturating_add(other.heap_bytes()))?;
-        match other.items > self.items {
+        match other.stock.items > self.stock.items {
             true => {
                 let smaller = core::mem::replace(self, other.clone());
                 self.take_in(&smaller);
@@ -329,26 +327,6 @@ impl Filter for Growing {
 
 /// The depth of a segment, and the segment.
 type Found<'a> = (u32, Segment<&'a [u64]>);
-
-/// Starts loading the block of a hash, and where its entries are if all are spread evenly; also the
-/// next ones if they will move.
-#[inline(always)]
-fn prefetch_place(words: &[u64], hash: u64, depth: u32, of: Depth, moves: bool) {
-    let rest = hash << depth;
-    // Of a blind segment nothing sensible, and no harm.
-    let (before, _) = reduce(rest, words.len().wrapping_sub(HEAD) as u64);
-    let before = before as usize;
-    let ends = of.words_of_ends(before);
-    prefetch(words, (rest >> (64 - BLOCK_BITS)) as usize);
-    prefetch(words, HEAD + ends);
-    let field = words.len().wrapping_add(ends).wrapping_sub(before);
-    prefetch(words, field.wrapping_sub(LINE_WORDS));
-    prefetch(words, field);
-    prefetch(words, field.wrapping_add(LINE_WORDS));
-    if moves {
-        prefetch(words, field.wrapping_sub(2 * LINE_WORDS));
-    }
-}
 
 /// Words after which another piece of memory is counted: no segment is longer.
 pub(super) const ELSEWHERE: usize = 1 << 16;
@@ -377,7 +355,7 @@ mod tests {
             (SLOTS * most, 3, 2 * most, false),
             (SLOTS * most, 3, 2 * most + 1, true),
         ] {
-            filter.items = items as u64;
+            filter.stock.items = items as u64;
             assert_eq!(filter.should_split(bins, most, depth), split, "{items} {depth} {bins}");
         }
     }

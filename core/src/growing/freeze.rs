@@ -28,7 +28,7 @@ impl Growing {
         let remainder_bits = self.parameters.remainder_bits.map(|bits| bits - dropped);
         let parameters = GrowingParameters { remainder_bits, ..self.parameters };
         let directory = self.directory.clone();
-        let mut copy = Self::from_parts(parameters, directory, self.items, self.lost);
+        let mut copy = Self::from_parts(parameters, directory, self.stock);
         copy.level = self.level;
         for hash in self.directory.first_hashes() {
             let (depth, segment) = self.directory.segment(hash);

@@ -39,11 +39,11 @@ impl Growing {
         if entries.is_multiple_of(EVERY) {
             self.shrink(isa, hash);
         }
-        if self.items.is_multiple_of(EVERY as u64) {
-            self.shrink(isa, remix(self.items, 0));
+        if self.stock.items.is_multiple_of(EVERY as u64) {
+            self.shrink(isa, remix(self.stock.items, 0));
         }
         // Whatever is left are copies of what was taken back, in what segments there still are.
-        if self.items == 0 && self.lost == 0 {
+        if self.stock.is_nothing() {
             *self = Self { level: self.level, ..Self::new(self.parameters) };
         }
     }
@@ -51,8 +51,8 @@ impl Growing {
     #[inline(never)]
     fn shrink<I: Isa>(&mut self, isa: I, hash: u64) {
         while self.directory.can_merge(hash) && self.merge(isa, hash) {}
-        let fill =
-            self.items as f64 / (self.directory.entries() as f64 * self.parameters.capacity());
+        let fill = self.stock.items as f64
+            / (self.directory.entries() as f64 * self.parameters.capacity());
         if fill < HALVE_BELOW {
             self.directory.make_entries_of_half(PAIRS_AT_ONCE);
         }

@@ -5,6 +5,7 @@
 //! Size in Advance*. Every one of the log n doublings needs its share of the error.
 
 mod address;
+mod ahead;
 mod blueprint;
 mod counted;
 mod depth;
@@ -25,6 +26,7 @@ mod segment;
 mod sizes;
 mod state;
 mod stated;
+mod stock;
 mod union;
 mod work;
 

@@ -75,7 +75,7 @@ impl Growing {
         }
         let (_, mut segment) = self.directory.segment_mut(hash);
         segment.remove_at(width, place, longest.run, longest.at);
-        self.items = self.items.saturating_sub(1);
+        self.stock.items = self.stock.items.saturating_sub(1);
         let entries = segment.count(width);
         if segment.bins(width) > bins_for(entries + RESERVE) {
             self.drop_leftovers(isa, hash);

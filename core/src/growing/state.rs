@@ -13,6 +13,7 @@ use super::filter::Growing;
 use super::origin::Origins;
 use super::parameters::GrowingParameters;
 use super::segment::{BLOCKS, MOST_BINS, SLOTS, Segment, words_of};
+use super::stock::Stock;
 use crate::bits::first_hash;
 use crate::codec::{Reader, Writer};
 use crate::error::Error;
@@ -22,8 +23,7 @@ const HALVING: u32 = 1 << 31;
 
 pub(super) fn write(filter: &Growing, out: &mut Writer) {
     let directory = &filter.directory;
-    out.u64(filter.items);
-    out.u64(filter.lost);
+    filter.stock.write(out);
     write_table(directory, out);
     for hash in directory.first_hashes() {
         let (depth, segment) = directory.segment(hash);
@@ -51,8 +51,7 @@ pub(super) fn read(
     parameters: GrowingParameters,
     payload: &mut Reader<'_>,
 ) -> Result<Growing, Error> {
-    let items = payload.u64("items")?;
-    let lost = payload.u64("lost entries")?;
+    let stock = Stock::read(payload)?;
     let directory = read_directory(payload, parameters.removing, |payload, prefix, depth| {
         let width = parameters.width_at(first_hash(prefix, depth), depth);
         let segment = read_segment(payload, width)?;
@@ -66,10 +65,8 @@ pub(super) fn read(
         let (depth, segment) = directory.segment(hash);
         segment.count(parameters.width_at(hash, depth)) as u64
     };
-    // Entries without a remainder are stored more than once, so there may be fewer items. More are
-    // forged, and no harm.
-    let items = items.min(directory.first_hashes().map(entries).sum());
-    Ok(Growing::from_parts(parameters, directory, items, lost))
+    let stock = stock.of_at_most(directory.first_hashes().map(entries).sum());
+    Ok(Growing::from_parts(parameters, directory, stock))
 }
 
 /// Reads segments, each by its prefix and depth, and how far their tables are made.

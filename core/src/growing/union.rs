@@ -35,7 +35,7 @@ impl Growing {
     /// Remembers also what another filter with the same parameters does. It should be the smaller one, so
     /// that segments are seldom shallower than those of their new entries.
     pub(super) fn take_in(&mut self, other: &Self) {
-        self.lost += other.lost;
+        self.stock.lost += other.stock.lost;
         for hash in other.directory.first_hashes() {
             let (depth, segment) = other.directory.segment(hash);
             if segment.is_blind() {
@@ -77,7 +77,7 @@ impl Growing {
             match segment.insert(isa, width, place, repeat) {
                 Outcome::Seen => return,
                 Outcome::Stored { .. } => {
-                    self.items += 1;
+                    self.stock.items += 1;
                     return;
                 }
                 Outcome::Full => self.make_room(isa, entry.hash),
@@ -169,7 +169,7 @@ mod tests {
         let mut crowded = filter(0.01, 0..50_000);
         let (depth, _) = crowded.directory.segment(0);
         crowded.directory.replace(0, Segment::blind());
-        crowded.lost = 7;
+        crowded.stock.lost = 7;
         assert!(depth > 0);
         for keys in [100, 10_000, 200_000] {
             let mut one = filter(0.01, 0..keys);

@@ -123,7 +123,7 @@ impl Filter for GrowingCounts {
     }
 
     fn distinct(&self, _now: Time) -> Option<f64> {
-        (self.lost == 0).then_some(self.items as f64)
+        (self.stock.lost == 0).then_some(self.stock.items as f64)
     }
 
     fn as_removing(&mut self) -> Option<&mut dyn Removing> {

@@ -1,18 +1,17 @@
 //! The counter: a directory of segments, and the rule by which they grow.
 
+use super::super::ahead::prefetch_place;
 use super::super::depth::Depths;
 use super::super::directory::{Directory, Listed};
 use super::super::origin::Origins;
 use super::super::parameters::SPLIT_FROM;
-use super::super::segment::{Address, BLOCK_BITS, HEAD, SLOTS, Segment};
+use super::super::segment::{Address, SLOTS, Segment};
+use super::super::stock::Stock;
 use super::blueprint::GrowingCountsParameters;
 use super::counts::Counts;
 use super::shape::{MOST_COUNT, Shape};
-use crate::bits::{Isa, LINE_WORDS, Level, prefetch, prefix, vectorized};
+use crate::bits::{Isa, Level, prefix, vectorized};
 use crate::error::Error;
-#[cfg(not(feature = "std"))]
-use crate::float::Float as _;
-use crate::hash::reduce;
 
 /// What is counted where a segment ran out of room for good: nobody knows.
 pub(super) const UNKNOWN: u64 = u64::MAX;
@@ -28,10 +27,7 @@ pub struct GrowingCounts {
     pub(super) depths: Depths,
     pub(super) level: Level,
     pub(super) directory: Directory,
-    /// Entries that were stored and not taken back.
-    pub(super) items: u64,
-    /// Entries whose segment ran out of room for good.
-    pub(super) lost: u64,
+    pub(super) stock: Stock,
     /// Whether counts are products, of which nothing can be taken back.
     pub(super) is_product: bool,
 }
@@ -43,30 +39,21 @@ impl GrowingCounts {
         let words = shape.words_for(0).expect("nothing always fits");
         let segment = Segment::of_length(words);
         let whole = Listed { segment, depth: 0, origins: Origins::default() };
-        Self::from_parts(parameters, Directory::new(vec![whole], 0, false), 0, 0)
+        Self::from_parts(parameters, Directory::new(vec![whole], 0, false), Stock::default())
     }
 
     pub(super) fn from_parts(
         parameters: GrowingCountsParameters,
         directory: Directory,
-        items: u64,
-        lost: u64,
+        stock: Stock,
     ) -> Self {
         let depths = Depths::new(&parameters.lengths);
-        Self {
-            parameters,
-            depths,
-            level: Level::detect(),
-            directory,
-            items,
-            lost,
-            is_product: false,
-        }
+        Self { parameters, depths, level: Level::detect(), directory, stock, is_product: false }
     }
 
     /// Different keys that were counted and not taken back, where no two were taken for one.
     pub fn items(&self) -> u64 {
-        self.items
+        self.stock.items
     }
 
     /// Segments at this moment.
@@ -77,7 +64,7 @@ impl GrowingCounts {
     /// Entries that found no room, ever: zero unless hashes are not random. In their part of the counter
     /// nobody knows how often a key came, from then on.
     pub fn lost(&self) -> u64 {
-        self.lost
+        self.stock.lost
     }
 
     /// How often a key was seen.
@@ -112,7 +99,7 @@ impl GrowingCounts {
                 counts.set_count(place, found, count)
             } else {
                 let stored = counts.insert(place, found, count);
-                self.items += u64::from(stored);
+                self.stock.items += u64::from(stored);
                 // A larger one is written in the next turn.
                 stored
             };
@@ -145,11 +132,11 @@ impl GrowingCounts {
             counts.set_count(place, found, left);
         } else {
             counts.remove(place, found);
-            self.items = self.items.saturating_sub(1);
+            self.stock.items = self.stock.items.saturating_sub(1);
         }
         self.give_back(isa, hash);
         // Whatever is left are copies of what was taken back elsewhere.
-        if self.items == 0 && self.lost == 0 {
+        if self.stock.is_nothing() {
             *self = Self { level: self.level, ..Self::new(self.parameters) };
         }
         Ok(left)
@@ -179,12 +166,11 @@ impl GrowingCounts {
         }
         let (_, counts) = self.counts(hash);
         let made = counts.grown(isa, &sample).unwrap_or_else(|| {
-            self.lost += entries as u64;
-            self.items = self.items.saturating_sub(entries as u64);
+            self.stock.lose(entries as u64);
             Segment::blind()
         });
         self.directory.replace(hash, made);
-        self.directory.make_entries_ahead(self.items, self.parameters.lengths.capacity());
+        self.directory.make_entries_ahead(self.stock.items, self.parameters.lengths.capacity());
     }
 
     /// Replaces the segment of a hash by its halves, and says whether that could be.
@@ -204,7 +190,7 @@ impl GrowingCounts {
     /// Whether the segment of a hash, which has so many entries, is better split.
     pub(super) fn should_split(&self, entries: usize, hash: u64, depth: u32) -> bool {
         let most = SLOTS * self.parameters.lengths.bins_of(prefix(hash, depth), depth);
-        let usual = self.items as f64 * (-f64::from(depth)).exp2() / most as f64;
+        let usual = self.stock.usual_load(depth, most);
         entries >= most && (usual > SPLIT_FROM || entries > 2 * most)
     }
 
@@ -229,17 +215,10 @@ impl GrowingCounts {
         let (depth, segment) = self.directory.segment(hash);
         let of = self.depths.of(hash, depth);
         let counts = Counts::of(segment, of.width());
-        let words = counts.segment.words();
-        let rest = hash << depth;
-        // Where its slots are if all are spread evenly. Of a blind segment nothing sensible, and no harm.
-        let (before, _) = reduce(rest, words.len().wrapping_sub(HEAD) as u64);
-        let before = before as usize;
-        let ends = before.wrapping_mul(ENDS_PART[counts.shape.width() % 64].into()) >> 16;
-        prefetch(words, (rest >> (64 - BLOCK_BITS)) as usize);
-        prefetch(words, HEAD + ends);
-        let field = words.len().wrapping_add(ends).wrapping_sub(before);
-        prefetch(words, field.wrapping_sub(LINE_WORDS));
-        prefetch(words, field);
+        let ends_part = usize::from(ENDS_PART[counts.shape.width() % 64]);
+        prefetch_place(counts.segment.words(), hash << depth, |words| {
+            words.wrapping_mul(ends_part) >> 16
+        });
         (of.place(hash, depth), counts)
     }
 

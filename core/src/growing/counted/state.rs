@@ -11,6 +11,7 @@ use super::super::directory::Listed;
 use super::super::origin::Origins;
 use super::super::segment::{BLOCKS, HEAD, Segment};
 use super::super::state::{read_directory, write_table};
+use super::super::stock::Stock;
 use super::blueprint::GrowingCountsParameters;
 use super::counts::Counts;
 use super::filter::GrowingCounts;
@@ -20,8 +21,7 @@ use crate::codec::{Reader, Writer};
 use crate::error::Error;
 
 pub(super) fn write(filter: &GrowingCounts, out: &mut Writer) {
-    out.u64(filter.items);
-    out.u64(filter.lost);
+    filter.stock.write(out);
     out.u8(filter.is_product.into());
     write_table(&filter.directory, out);
     for hash in filter.directory.first_hashes() {
@@ -36,8 +36,7 @@ pub(super) fn read(
     parameters: GrowingCountsParameters,
     payload: &mut Reader<'_>,
 ) -> Result<GrowingCounts, Error> {
-    let items = payload.u64("items")?;
-    let lost = payload.u64("lost entries")?;
+    let stock = Stock::read(payload)?;
     let is_product = payload.u8("product")?;
     if is_product > 1 {
         let expected = "0 or 1";
@@ -51,10 +50,8 @@ pub(super) fn read(
         let (depth, segment) = directory.segment(hash);
         Counts::of(segment, parameters.lengths.width(depth)).taken() as u64
     };
-    // Entries without a signature are stored more than once, so there may be fewer items. More are
-    // forged, and no harm.
-    let items = items.min(directory.first_hashes().map(slots).sum());
-    let filter = GrowingCounts::from_parts(parameters, directory, items, lost);
+    let stock = stock.of_at_most(directory.first_hashes().map(slots).sum());
+    let filter = GrowingCounts::from_parts(parameters, directory, stock);
     Ok(GrowingCounts { is_product: is_product == 1, ..filter })
 }
 

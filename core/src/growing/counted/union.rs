@@ -29,7 +29,7 @@ impl GrowingCounts {
 
     /// Counts what the other one counted, too, or how many pairs both have.
     pub(super) fn combine(&mut self, other: &Self, by: Combine) {
-        self.lost += other.lost;
+        self.stock.lost += other.stock.lost;
         self.is_product |= other.is_product || by == Combine::Product;
         self.split_like(other);
         for hash in other.directory.first_hashes() {
@@ -80,7 +80,8 @@ impl GrowingCounts {
         let before = counts.census();
         let ours = before.entries_of(counts.taken());
         let (made, entries) = combined(&counts, &theirs, by);
-        self.items = (self.items + entries as u64).saturating_sub(ours as u64);
+        let items = &mut self.stock.items;
+        *items = (*items + entries as u64).saturating_sub(ours as u64);
         match made {
             Some(made) => self.directory.replace(hash, made),
             None => return self.forget_below(hash, depth),
@@ -113,8 +114,7 @@ impl GrowingCounts {
                 continue;
             }
             let entries = counts.census().entries_of(counts.taken()) as u64;
-            self.lost += entries;
-            self.items = self.items.saturating_sub(entries);
+            self.stock.lose(entries);
             self.directory.replace(hash, Segment::blind());
         }
     }
