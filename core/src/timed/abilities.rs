@@ -92,12 +92,12 @@ impl TimedWindow {
             if info.bins == 0 {
                 break;
             }
-            let place = segment.place(&shape, info, hash << depth);
+            let site = segment.site(&shape, info, hash << depth);
             let mut matching = None;
-            segment.matching(isa, &shape, info, place, |found| matching = Some(found));
+            segment.matching(isa, &shape, info, site, |found| matching = Some(found));
             let Some(found) = matching else { break };
-            let entry = fine(&shape, info, place.number, found.field, found.beside);
-            segment.take_out(isa, &shape, place, found.spot);
+            let entry = fine(&shape, info, site.number, found.field, found.beside);
+            segment.take_out(isa, &shape, site, found.spot);
             self.weights.take(region, entry.tag, entry.len() + depth);
             removed += 1;
         }

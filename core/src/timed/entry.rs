@@ -12,7 +12,7 @@ pub(super) const BUCKETS: u32 = 50;
 
 /// Where a hash lives in its segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Site {
     pub(super) bin: usize,
     /// Counted from the first of the bin.
     pub(super) bucket: u32,

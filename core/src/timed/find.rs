@@ -2,7 +2,7 @@
 
 use core::ops::Deref;
 
-use super::entry::Place;
+use super::entry::Site;
 use super::segment::{HEAD, Info, Segment, Shape};
 use crate::bits::{Isa, LINE_BYTES, bytes, prefetch};
 use crate::dictionary::bins::{Bin, FRONT};
@@ -32,13 +32,13 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         if info.is_plain() {
             let info = Info { mixed: false, ..info };
             let layout = info.long_layout(shape);
-            let place = self.place(shape, info, rest);
-            let bin = self.bin(&layout, place.bin);
+            let site = self.site(shape, info, rest);
+            let bin = self.bin(&layout, site.bin);
             bin.prefetch_row();
-            let view = bin.view(place.bucket);
+            let view = bin.view(site.bucket);
             let run = view.run(isa);
             // Nearly always no byte is the wanted one.
-            let perhaps = bin.may_hold(isa, run, info.field(place.remainder));
+            let perhaps = bin.may_hold(isa, run, info.field(site.remainder));
             if !perhaps & !view.overflows() {
                 return None;
             }
@@ -57,8 +57,8 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
                 if info.bins == 0 {
                     return None;
                 }
-                let place = self.place(shape, info, rest);
-                self.matching(isa, shape, info, place, |found| {
+                let site = self.site(shape, info, rest);
+                self.matching(isa, shape, info, site, |found| {
                     let age = shape.age(self.generation(), shape.tag(found.beside));
                     youngest = Some(youngest.map_or(age, |other: u32| other.min(age)));
                 });
@@ -67,21 +67,21 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         )
     }
 
-    /// Tells of every entry that matches a place, in their order.
+    /// Tells of every entry that matches a site, in their order.
     #[inline(always)]
     pub(super) fn matching<I: Isa>(
         &self,
         isa: I,
         shape: &Shape,
         info: Info,
-        place: Place,
+        site: Site,
         mut tell: impl FnMut(Found),
     ) {
         let layout = info.layout(shape);
-        let bin = self.bin(&layout, place.bin);
-        let view = bin.view(place.bucket);
+        let bin = self.bin(&layout, site.bin);
+        let view = bin.view(site.bucket);
         let run = view.run(isa);
-        let field = info.field(place.remainder);
+        let field = info.field(site.remainder);
         let mut slots = match info.mixed {
             true => run.slots(),
             false => bin.find(isa, run, field),
@@ -95,7 +95,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
             }
         }
         if view.overflows() {
-            for index in self.exiles_of(shape, info, place.number) {
+            for index in self.exiles_of(shape, info, site.number) {
                 let exile = self.exile(shape, info, index);
                 let (stored, beside) = (exile.field(info), exile.beside(info));
                 if matches(info, stored, field) {
@@ -118,9 +118,9 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         if info.bins == 0 {
             return;
         }
-        let place = self.place(shape, info, rest);
+        let site = self.site(shape, info, rest);
         let stride = info.layout(shape).stride();
-        let at = HEAD * size_of::<u64>() + place.bin * stride;
+        let at = HEAD * size_of::<u64>() + site.bin * stride;
         for byte in [0, LINE_BYTES, FRONT, stride - 1] {
             prefetch(bytes(&self.words), at + byte);
         }

@@ -25,7 +25,7 @@
 use alloc::boxed::Box;
 use core::ops::{Deref, DerefMut};
 
-use super::entry::Place;
+use super::entry::Site;
 pub(super) use super::shape::Shape;
 use super::stash::stash_word;
 use crate::bits::{MOST_WORDS, bytes, bytes_mut};
@@ -319,16 +319,16 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
     /// The arithmetic is exact: with twice the buckets it is twice as far, and so it is in one of the
     /// halves of the segment.
     #[inline(always)]
-    pub(super) fn place(&self, shape: &Shape, info: Info, rest: u64) -> Place {
+    pub(super) fn site(&self, shape: &Shape, info: Info, rest: u64) -> Site {
         let (number, remainder) = reduce(rest, info.buckets(shape).into());
-        self.place_of(number as u32, remainder)
+        self.site_of(number as u32, remainder)
     }
 
     /// The same of a bucket.
     #[inline(always)]
-    pub(super) fn place_of(&self, number: u32, remainder: u64) -> Place {
+    pub(super) fn site_of(&self, number: u32, remainder: u64) -> Site {
         let bin = self.steps().bin(number);
-        Place { bin, bucket: number - self.steps().first(bin), number, remainder }
+        Site { bin, bucket: number - self.steps().first(bin), number, remainder }
     }
 
     #[inline(always)]

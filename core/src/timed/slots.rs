@@ -6,7 +6,7 @@
 
 use core::ops::DerefMut;
 
-use super::entry::Place;
+use super::entry::Site;
 use super::find::{Found, Spot, may_match};
 use super::segment::{Info, SLOTS, Segment, Shape};
 use super::stash::Numbered;
@@ -68,18 +68,18 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
     ) -> Option<bool> {
         let info = Info { mixed: MIXED, ..info };
         let layout = info.long_layout(shape);
-        let place = self.place(shape, info, rest);
-        let field = info.field(place.remainder);
-        let mut bin = self.bin_mut(&layout, place.bin);
+        let site = self.site(shape, info, rest);
+        let field = info.field(site.remainder);
+        let mut bin = self.bin_mut(&layout, site.bin);
         bin.prefetch_row();
-        let view = bin.view(place.bucket);
+        let view = bin.view(site.bucket);
         let run = view.run(isa);
         // One branch for all that is rare.
         let perhaps = may_match(isa, info, &bin, run, field) | view.overflows();
         if perhaps | view.is_full() {
-            return (!perhaps).then(|| self.put_into_full(isa, shape, place, field, beside));
+            return (!perhaps).then(|| self.put_into_full(isa, shape, site, field, beside));
         }
-        bin.open(view.ends, place.bucket, run);
+        bin.open(view.ends, site.bucket, run);
         bin.insert(isa, run, field, beside);
         self.words[1] += Info::ONE;
         Some(true)
@@ -112,13 +112,13 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         &mut self,
         isa: I,
         shape: &Shape,
-        place: Place,
+        site: Site,
         field: u64,
         beside: u64,
     ) -> bool {
         isa.vectorize(
             #[inline(always)]
-            || self.put_first(isa, shape, self.info(), place, field, beside),
+            || self.put_first(isa, shape, self.info(), site, field, beside),
         )
     }
 
@@ -139,11 +139,11 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
                 if info.bins == 0 {
                     return Outcome::Full;
                 }
-                let place = self.place(shape, info, rest);
-                let field = info.field(place.remainder);
+                let site = self.site(shape, info, rest);
+                let field = info.field(site.remainder);
                 let (mut seen, mut equal) = (false, None);
-                if self.may_have(isa, shape, info, place, field) {
-                    self.matching(isa, shape, info, place, |found| {
+                if self.may_have(isa, shape, info, site, field) {
+                    self.matching(isa, shape, info, site, |found| {
                         seen = true;
                         if found.field == field {
                             equal = Some(found);
@@ -151,12 +151,12 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
                     });
                 }
                 if let Some(found) = equal {
-                    return self.meet(isa, shape, info, place, found, tag, repeat);
+                    return self.meet(isa, shape, info, site, found, tag, repeat);
                 }
                 if seen && repeat == Repeat::Keep {
                     return Outcome::Seen;
                 }
-                match self.put_first(isa, shape, info, place, field, tag.into()) {
+                match self.put_first(isa, shape, info, site, field, tag.into()) {
                     true => Outcome::Stored { seen },
                     false => Outcome::Full,
                 }
@@ -166,21 +166,14 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
 
     /// Whether an entry may match, as far as a few bytes tell.
     #[inline(always)]
-    fn may_have<I: Isa>(
-        &self,
-        isa: I,
-        shape: &Shape,
-        info: Info,
-        place: Place,
-        field: u64,
-    ) -> bool {
+    fn may_have<I: Isa>(&self, isa: I, shape: &Shape, info: Info, site: Site, field: u64) -> bool {
         // A shorter field is in its byte together with what is beside it.
         if info.field_bits() < u8::BITS {
             return true;
         }
         let layout = info.layout(shape);
-        let bin = self.bin(&layout, place.bin);
-        let view = bin.view(place.bucket);
+        let bin = self.bin(&layout, site.bin);
+        let view = bin.view(site.bucket);
         view.overflows() || may_match(isa, info, &bin, view.run(isa), field)
     }
 
@@ -191,7 +184,7 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         isa: I,
         shape: &Shape,
         info: Info,
-        place: Place,
+        site: Site,
         found: Found,
         tag: u32,
         repeat: Repeat,
@@ -201,24 +194,24 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         if repeat == Repeat::Keep || age(tag) >= age(before) {
             return Outcome::Seen;
         }
-        self.set_beside(isa, shape, info, place, found.spot, tag.into());
+        self.set_beside(isa, shape, info, site, found.spot, tag.into());
         Outcome::Refreshed { before }
     }
 
-    /// Replaces what is beside the field of an entry of this place.
+    /// Replaces what is beside the field of an entry of this site.
     pub(super) fn set_beside<I: Isa>(
         &mut self,
         isa: I,
         shape: &Shape,
         info: Info,
-        place: Place,
+        site: Site,
         spot: Spot,
         beside: u64,
     ) {
         match spot {
             Spot::Slot(slot) => {
                 let layout = info.layout(shape);
-                self.bin_mut(&layout, place.bin).set_tag(isa, slot, beside);
+                self.bin_mut(&layout, site.bin).set_tag(isa, slot, beside);
             }
             Spot::Exile(index) => {
                 let exile = self.exile(shape, info, index);
@@ -235,40 +228,40 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         isa: I,
         shape: &Shape,
         info: Info,
-        place: Place,
+        site: Site,
         field: u64,
         beside: u64,
     ) -> bool {
         let layout = info.layout(shape);
         let room = self.most_exiles() - self.exiles();
-        let mut bin = self.bin_mut(&layout, place.bin);
+        let mut bin = self.bin_mut(&layout, site.bin);
         let mut head = bin.head();
-        let occupied = head.run(isa, place.bucket).occupied;
+        let occupied = head.run(isa, site.bucket).occupied;
         let full = head.count() as usize == SLOTS;
         let behind_exiles =
-            place.bucket > head.threshold || place.bucket == head.threshold && !occupied;
+            site.bucket > head.threshold || site.bucket == head.threshold && !occupied;
         if (full || behind_exiles) && room == 0 {
             return false;
         }
-        let first = place.number - place.bucket;
-        if behind_exiles || full && place.bucket > head.last_bucket() {
-            head.threshold = head.threshold.min(place.bucket);
+        let first = site.number - site.bucket;
+        if behind_exiles || full && site.bucket > head.last_bucket() {
+            head.threshold = head.threshold.min(site.bucket);
             bin.set_head(head);
-            let exile = Numbered::new(info, place.number, field, beside);
+            let exile = Numbered::new(info, site.number, field, beside);
             self.push_exiles(shape, info, [exile].into_iter());
         } else {
             let (mut leaving, mut left) = ([0; FEW], 0);
             let mut values = [0; FEW];
             if full {
-                while left < room.min(FEW) && head.last_bucket() >= place.bucket {
+                while left < room.min(FEW) && head.last_bucket() >= site.bucket {
                     (_, leaving[left]) = head.take_last();
                     left += 1;
                 }
                 head.threshold = leaving[left - 1];
                 values = bin.take_end(isa, left as u32);
             }
-            let run = head.run(isa, place.bucket);
-            head.open(place.bucket, run);
+            let run = head.run(isa, site.bucket);
+            head.open(site.bucket, run);
             bin.insert(isa, run, field, beside);
             bin.set_head(head);
             let leaving = leaving[..left].iter().zip(values.into_iter().rev());
@@ -279,14 +272,14 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         true
     }
 
-    /// Takes an entry of this place out.
-    pub(super) fn take_out<I: Isa>(&mut self, isa: I, shape: &Shape, place: Place, spot: Spot) {
+    /// Takes an entry of this site out.
+    pub(super) fn take_out<I: Isa>(&mut self, isa: I, shape: &Shape, site: Site, spot: Spot) {
         let info = self.info();
         let mut gone = None;
         match spot {
             Spot::Slot(slot) => {
                 let layout = info.layout(shape);
-                let mut bin = self.bin_mut(&layout, place.bin);
+                let mut bin = self.bin_mut(&layout, site.bin);
                 let mut head = bin.head();
                 let kept = head.used() & !slot;
                 bin.keep(isa, &mut head, kept);

@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut};
 
-use super::super::entry::Place;
+use super::super::entry::Site;
 use super::super::find::Spot;
 use super::super::segment::{Info, SLOTS, Segment, Shape};
 use super::digits::{DIGIT_BITS, MOST_COUNT, digit, least, slots_of, stored_digits};
@@ -109,14 +109,14 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         if info.bins == 0 {
             return;
         }
-        let place = self.place(shape, info, rest);
+        let site = self.site(shape, info, rest);
         let mut numbers = Numbers::default();
         match info.mixed {
-            true => self.matching(isa, shape, info, place, |found| {
+            true => self.matching(isa, shape, info, site, |found| {
                 let digit = shape.payload_beside(found.beside);
                 numbers.of(found.field, shape.tag(found.beside)).push(digit.into(), 1);
             }),
-            false => self.numbers_of_field(isa, shape, info, place, &mut numbers),
+            false => self.numbers_of_field(isa, shape, info, site, &mut numbers),
         }
         numbers.few[..numbers.count].iter().chain(&numbers.more).for_each(|&number| each(number));
     }
@@ -129,13 +129,13 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         isa: I,
         shape: &Shape,
         info: Info,
-        place: Place,
+        site: Site,
         numbers: &mut Numbers,
     ) {
         let layout = info.layout(shape);
-        let bin = self.bin(&layout, place.bin);
-        let view = bin.view(place.bucket);
-        let field = info.field(place.remainder);
+        let bin = self.bin(&layout, site.bin);
+        let view = bin.view(site.bucket);
+        let field = info.field(site.remainder);
         let mut slots = bin.find(isa, view.run(isa), field);
         while slots != 0 {
             let tag = shape.tag(bin.tag(isa, slots & slots.wrapping_neg()));
@@ -145,7 +145,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
             slots ^= of_tag;
         }
         if view.overflows() {
-            for index in self.exiles_of(shape, info, place.number) {
+            for index in self.exiles_of(shape, info, site.number) {
                 let exile = self.exile(shape, info, index);
                 if exile.field(info) == field {
                     let beside = exile.beside(info);
@@ -164,12 +164,12 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         isa: I,
         shape: &Shape,
         info: Info,
-        place: Place,
+        site: Site,
         (field, tag): (u64, u32),
     ) -> Digits {
         let layout = info.layout(shape);
-        let bin = self.bin(&layout, place.bin);
-        let view = bin.view(place.bucket);
+        let bin = self.bin(&layout, site.bin);
+        let view = bin.view(site.bucket);
         let mut slots = bin.find(isa, view.run(isa), field);
         let mut number = Number { field, tag, ..Number::default() };
         if slots != 0 {
@@ -179,7 +179,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         }
         let mut digits = Digits { number, slots, exiles: Vec::new() };
         if view.overflows() {
-            for index in self.exiles_of(shape, info, place.number) {
+            for index in self.exiles_of(shape, info, site.number) {
                 let exile = self.exile(shape, info, index);
                 let beside = exile.beside(info);
                 if (exile.field(info), shape.tag(beside)) == (field, tag) {
@@ -231,19 +231,19 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
                 if info.bins == 0 {
                     return None;
                 }
-                let place = self.place(shape, info, rest);
-                let field = info.field(place.remainder);
-                let before = self.digits_of(isa, shape, info, place, (field, tag));
+                let site = self.site(shape, info, rest);
+                let field = info.field(site.remainder);
+                let before = self.digits_of(isa, shape, info, site, (field, tag));
                 let count = before.number.count().saturating_add(times).min(MOST_COUNT);
                 let slots = slots_of(count);
                 let more = slots - before.number.slots;
-                if more > self.surely_free(shape, info, place) {
+                if more > self.surely_free(shape, info, site) {
                     return None;
                 }
-                self.write_digits(isa, shape, info, place, &before, count);
+                self.write_digits(isa, shape, info, site, &before, count);
                 for slot in before.number.slots..slots {
                     let beside = shape.beside(digit(count, slot), tag);
-                    let fits = self.put_first(isa, shape, info, place, field, beside);
+                    let fits = self.put_first(isa, shape, info, site, field, beside);
                     assert!(fits, "there is room");
                 }
                 Some(more)
@@ -258,7 +258,7 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         isa: I,
         shape: &Shape,
         info: Info,
-        place: Place,
+        site: Site,
         before: &Digits,
         count: u64,
     ) {
@@ -268,16 +268,16 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
             let slot = changed.trailing_zeros() as usize;
             changed &= changed - 1;
             let beside = shape.beside(digit(count, slot), tag);
-            self.set_beside(isa, shape, info, place, before.spot(isa, slot), beside);
+            self.set_beside(isa, shape, info, site, before.spot(isa, slot), beside);
         }
     }
 
-    /// Entries for which there is room at a place, wherever in its bucket they go.
+    /// Entries for which there is room at a site, wherever in its bucket they go.
     #[inline(always)]
-    fn surely_free(&self, shape: &Shape, info: Info, place: Place) -> usize {
+    fn surely_free(&self, shape: &Shape, info: Info, site: Site) -> usize {
         let layout = info.layout(shape);
-        let bin = self.bin(&layout, place.bin);
-        let in_bin = match bin.view(place.bucket).overflows() {
+        let bin = self.bin(&layout, site.bin);
+        let in_bin = match bin.view(site.bucket).overflows() {
             true => 0,
             false => SLOTS - bin.head().count() as usize,
         };
@@ -294,17 +294,17 @@ impl<W: DerefMut<Target = [u64]>> Segment<W> {
         count: u64,
     ) -> usize {
         let info = self.info();
-        let place = self.place(shape, info, rest);
+        let site = self.site(shape, info, rest);
         let key = (number.field, number.tag);
         let left = slots_of(count);
         for _ in left..number.slots {
             // Others move when one goes.
-            let digits = self.digits_of(isa, shape, info, place, key);
+            let digits = self.digits_of(isa, shape, info, site, key);
             let highest = digits.spot(isa, digits.number.slots - 1);
-            self.take_out(isa, shape, place, highest);
+            self.take_out(isa, shape, site, highest);
         }
-        let digits = self.digits_of(isa, shape, info, place, key);
-        self.write_digits(isa, shape, info, place, &digits, count);
+        let digits = self.digits_of(isa, shape, info, site, key);
+        self.write_digits(isa, shape, info, site, &digits, count);
         number.slots - left
     }
 }
