@@ -17,7 +17,7 @@
 //! [`Scalar`] is the twin that every target has and Miri runs.
 
 use super::planes::Plane;
-use super::row::{NEAR, Row, STRETCH};
+use super::row::{NEAR, STRETCH, SlotBytes};
 use super::scalar::Scalar;
 #[cfg(target_arch = "x86_64")]
 use super::x86_64::Avx2;
@@ -56,10 +56,10 @@ pub trait Isa: Copy {
 
     /// Moves the bytes from `slot` on up by one, the last one out, and puts `value` into `slot`,
     /// which is below 64.
-    fn open_byte(self, row: &mut Row, slot: u32, value: u8);
+    fn open_byte(self, row: &mut SlotBytes, slot: u32, value: u8);
 
     /// The slots whose byte is `value` where `mask` is set; `value` has no other bits.
-    fn bytes_holding(self, row: &Row, mask: u8, value: u8) -> u64;
+    fn bytes_holding(self, row: &SlotBytes, mask: u8, value: u8) -> u64;
 
     /// The same for a part of a row with its own masks. The last of them is zero, and its slot counts
     /// as one of those that hold the value.
@@ -69,10 +69,10 @@ pub trait Isa: Copy {
     fn bytes_beginning(self, bytes: &[u8; STRETCH], value: u8) -> u32;
 
     /// The values of all slots in at most eight planes.
-    fn gather(self, planes: &[Plane]) -> Row;
+    fn gather(self, planes: &[Plane]) -> SlotBytes;
 
     /// The opposite: replaces at most eight planes.
-    fn scatter(self, row: &Row, planes: &mut [Plane]);
+    fn scatter(self, row: &SlotBytes, planes: &mut [Plane]);
 
     /// How many of the numbers are less than `than`.
     fn count_below(self, numbers: &[i16; FEW], than: i16) -> u32;
@@ -221,7 +221,7 @@ mod tests {
                 assert_eq!(isa.differing(&planes, wanted), differing);
             }
         }
-        let mut row: Row = std::array::from_fn(|_| draw() as u8);
+        let mut row: SlotBytes = std::array::from_fn(|_| draw() as u8);
         for _ in 0..rounds(20_000) {
             let (at, byte, mask) = (draw() as usize % 64, draw() as u8, draw() as u8);
             let mut bytes = row.to_vec();

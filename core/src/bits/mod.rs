@@ -35,7 +35,7 @@ pub use packed::Packed;
 pub use planes::Plane;
 pub use prefetch::prefetch;
 pub use records::Records;
-pub use row::{NEAR, Row, STRETCH};
+pub use row::{NEAR, STRETCH, SlotBytes};
 pub use scalar::Scalar;
 pub use sizes::{size, size_of_parts};
 pub use strings::{

@@ -7,7 +7,7 @@ use super::isa::Isa;
 use super::planes::{set_word, word};
 
 /// A byte for each of 64 slots.
-pub type Row = [u8; 64];
+pub type SlotBytes = [u8; 64];
 
 /// Bytes that are compared at once.
 pub const NEAR: usize = 16;
@@ -20,7 +20,7 @@ const LOW_BITS: u64 = u64::MAX / 0xff;
 
 /// Keeps only the slots in `kept`, packed to the low end; the rest becomes zero.
 #[inline(always)]
-pub(crate) fn keep<I: Isa>(isa: I, row: &mut Row, kept: u64) {
+pub(crate) fn keep<I: Isa>(isa: I, row: &mut SlotBytes, kept: u64) {
     // All is read before any of it is written, and nothing is read back: a load that spans several
     // stores would wait for them.
     let mut words = [0; 8];
@@ -40,7 +40,7 @@ pub(crate) fn keep<I: Isa>(isa: I, row: &mut Row, kept: u64) {
 
 /// The opposite of [`keep`]: moves the slots up to those in `kept`, in order; the others become zero.
 #[inline(always)]
-pub(crate) fn spread<I: Isa>(isa: I, row: &mut Row, kept: u64) {
+pub(crate) fn spread<I: Isa>(isa: I, row: &mut SlotBytes, kept: u64) {
     let mut count = 0;
     let mut words = [0; 8];
     for (eight, spread) in words.iter_mut().enumerate() {

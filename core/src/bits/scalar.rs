@@ -4,7 +4,7 @@
 
 use super::isa::{FEW, Isa};
 use super::planes::{Plane, all, open};
-use super::row::{NEAR, Row, STRETCH};
+use super::row::{NEAR, STRETCH, SlotBytes};
 
 /// Plain Rust; nothing to prove.
 #[derive(Clone, Copy, Debug)]
@@ -97,14 +97,14 @@ impl Isa for Scalar {
     }
 
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    fn open_byte(self, row: &mut Row, slot: u32, value: u8) {
+    fn open_byte(self, row: &mut SlotBytes, slot: u32, value: u8) {
         let (slot, last) = (slot as usize, row.len() - 1);
         row.copy_within(slot..last, slot + 1);
         row[slot] = value;
     }
 
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    fn bytes_holding(self, row: &Row, mask: u8, value: u8) -> u64 {
+    fn bytes_holding(self, row: &SlotBytes, mask: u8, value: u8) -> u64 {
         holding(row, mask, value)
     }
 
@@ -122,7 +122,7 @@ impl Isa for Scalar {
     }
 
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    fn gather(self, planes: &[Plane]) -> Row {
+    fn gather(self, planes: &[Plane]) -> SlotBytes {
         let mut row = [0; 64];
         for (plane, bit) in planes.iter().zip(0..u8::BITS) {
             let plane = u64::from_le_bytes(*plane);
@@ -134,7 +134,7 @@ impl Isa for Scalar {
     }
 
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    fn scatter(self, row: &Row, planes: &mut [Plane]) {
+    fn scatter(self, row: &SlotBytes, planes: &mut [Plane]) {
         for (plane, bit) in planes.iter_mut().zip(0..u8::BITS) {
             let ones =
                 row.iter().rev().fold(0, |ones, byte| ones << 1 | u64::from(byte >> bit & 1));

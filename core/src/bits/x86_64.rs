@@ -3,7 +3,7 @@
 
 use super::isa::{FEW, Isa};
 use super::planes::Plane;
-use super::row::{NEAR, Row, STRETCH};
+use super::row::{NEAR, STRETCH, SlotBytes};
 use super::scalar::Scalar;
 use super::x86_64_row::{
     bytes_beginning, bytes_holding, gather, near_bytes_holding, open_byte, scatter,
@@ -107,13 +107,13 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
-    fn open_byte(self, row: &mut Row, slot: u32, value: u8) {
+    fn open_byte(self, row: &mut SlotBytes, slot: u32, value: u8) {
         // SAFETY: `self` exists only if AVX2 was detected.
         unsafe { open_byte(row, slot, value) }
     }
 
     #[inline(always)]
-    fn bytes_holding(self, row: &Row, mask: u8, value: u8) -> u64 {
+    fn bytes_holding(self, row: &SlotBytes, mask: u8, value: u8) -> u64 {
         // SAFETY: `self` exists only if AVX2 was detected.
         unsafe { bytes_holding(row, mask, value) }
     }
@@ -131,13 +131,13 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
-    fn gather(self, planes: &[Plane]) -> Row {
+    fn gather(self, planes: &[Plane]) -> SlotBytes {
         // SAFETY: `self` exists only if AVX2 was detected.
         unsafe { gather(planes) }
     }
 
     #[inline(always)]
-    fn scatter(self, row: &Row, planes: &mut [Plane]) {
+    fn scatter(self, row: &SlotBytes, planes: &mut [Plane]) {
         // SAFETY: `self` exists only if AVX2 was detected.
         unsafe { scatter(row, planes) }
     }

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::planes::Plane;
-use super::row::{NEAR, Row, STRETCH};
+use super::row::{NEAR, STRETCH, SlotBytes};
 use core::arch::x86_64::*;
 
 /// Slots in half a row.
@@ -10,7 +10,7 @@ const HALF: usize = 32;
 
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn open_byte(row: &mut Row, slot: u32, value: u8) {
+pub(super) fn open_byte(row: &mut SlotBytes, slot: u32, value: u8) {
     let [low, high] = [0, HALF].map(|at| load_bytes(row, at));
     let before_high = load_bytes(row, HALF - 1);
     // The lower half of `low` in the upper half, zeros below it.
@@ -29,7 +29,7 @@ pub(super) fn open_byte(row: &mut Row, slot: u32, value: u8) {
 }
 
 /// The numbers of the slots.
-static NUMBERS: Row = {
+static NUMBERS: SlotBytes = {
     let mut numbers = [0; 64];
     let mut slot = 0;
     while slot < numbers.len() {
@@ -41,7 +41,7 @@ static NUMBERS: Row = {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn bytes_holding(row: &Row, mask: u8, value: u8) -> u64 {
+pub(super) fn bytes_holding(row: &SlotBytes, mask: u8, value: u8) -> u64 {
     let (mask, value) = (_mm256_set1_epi8(mask as i8), _mm256_set1_epi8(value as i8));
     let [low, high] = [0, HALF].map(|at| {
         let equal = _mm256_cmpeq_epi8(_mm256_and_si256(load_bytes(row, at), mask), value);
@@ -80,7 +80,7 @@ pub(super) fn bytes_beginning(bytes: &[u8; STRETCH], value: u8) -> u32 {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn gather(planes: &[Plane]) -> Row {
+pub(super) fn gather(planes: &[Plane]) -> SlotBytes {
     // Each of the four bytes of half a plane in eight places, and in each of these another bit of it.
     let places =
         _mm256_setr_epi64x(0, 0x0101_0101_0101_0101, 0x0202_0202_0202_0202, 0x0303_0303_0303_0303);
@@ -103,7 +103,7 @@ pub(super) fn gather(planes: &[Plane]) -> Row {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn scatter(row: &Row, planes: &mut [Plane]) {
+pub(super) fn scatter(row: &SlotBytes, planes: &mut [Plane]) {
     let mut halves = [0, HALF].map(|at| load_bytes(row, at));
     for bit in (0..u8::BITS as usize).rev() {
         // The highest bit of every byte; then the next becomes that.
@@ -125,7 +125,7 @@ fn load_stretch(bytes: &[u8; STRETCH]) -> __m256i {
 /// Half a row from `at` on.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn load_bytes(row: &Row, at: usize) -> __m256i {
+fn load_bytes(row: &SlotBytes, at: usize) -> __m256i {
     let half: &[u8; HALF] = row[at..].first_chunk().unwrap();
     // SAFETY: 32 readable bytes; the load may be unaligned.
     unsafe { _mm256_loadu_si256(half.as_ptr().cast()) }

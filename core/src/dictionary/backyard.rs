@@ -18,7 +18,7 @@ use super::Shape;
 use super::bins::{SLOTS, THRESHOLD_BITS};
 use super::store::slots;
 use super::tools::{Part, Tools};
-use crate::bits::{Aligned, Isa, LINE_BYTES, Row, planes, size};
+use crate::bits::{Aligned, Isa, LINE_BYTES, SlotBytes, planes, size};
 use crate::hash::reduce;
 
 /// Rooms that may hold exiles of one bin: two sheds and the stash.
@@ -224,7 +224,7 @@ impl Backyard {
             return 0;
         }
         tools.touch(Part::Backyard, room.at, EXILES);
-        let row: &Row = self.bytes.range(room.at..room.at + EXILES).first_chunk().unwrap();
+        let row: &SlotBytes = self.bytes.range(room.at..room.at + EXILES).first_chunk().unwrap();
         let mut residents = isa.bytes_holding(row, u8::MAX, room.home as u8) & used;
         if residents != 0 {
             self.touch(room, tools);

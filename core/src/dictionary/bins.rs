@@ -25,7 +25,7 @@ pub(crate) use super::layout::{
 };
 use super::layout::{ROW_BITS, WORDS};
 use super::{Repeat, Shape};
-use crate::bits::{Isa, NEAR, Records, Row, STRETCH, Scalar, planes, prefetch, row};
+use crate::bits::{Isa, NEAR, Records, STRETCH, Scalar, SlotBytes, planes, prefetch, row};
 
 /// All bins, one after the other, without gaps.
 #[derive(Debug, Clone)]
@@ -213,7 +213,7 @@ impl<'a, B: AsRef<[u8]>> Bin<'a, B> {
     }
 
     #[inline(always)]
-    pub(crate) fn row(&self) -> &Row {
+    pub(crate) fn row(&self) -> &SlotBytes {
         self.bytes.as_ref().first_chunk().unwrap()
     }
 
@@ -368,7 +368,7 @@ impl Bin<'_, &mut [u8]> {
     }
 
     #[inline(always)]
-    pub(super) fn row_mut(&mut self) -> &mut Row {
+    pub(super) fn row_mut(&mut self) -> &mut SlotBytes {
         self.bytes.first_chunk_mut().unwrap()
     }
 

@@ -2,7 +2,7 @@
 
 use super::bins::{Bin, SLOTS};
 use super::layout::ROW_BITS;
-use crate::bits::{Isa, Row};
+use crate::bits::{Isa, SlotBytes};
 
 /// Entries that are taken out of a full bin together at most.
 pub(crate) const FEW: usize = 3;
@@ -38,7 +38,7 @@ impl Bin<'_, &mut [u8]> {
 
     /// Replaces row and planes.
     #[inline(always)]
-    pub(crate) fn set_slots(&mut self, row: &Row, planes: &[u64]) {
+    pub(crate) fn set_slots(&mut self, row: &SlotBytes, planes: &[u64]) {
         *self.row_mut() = *row;
         for (plane, word) in self.planes_mut().iter_mut().zip(planes) {
             *plane = word.to_le_bytes();

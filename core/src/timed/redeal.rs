@@ -19,7 +19,7 @@ use super::entry::ones;
 use super::lay::stored;
 use super::segment::{Info, SLOTS, Segment, Shape, Steps};
 use super::stash::{MOST_STASH, Numbered, stash_words};
-use crate::bits::{Isa, Row};
+use crate::bits::{Isa, SlotBytes};
 use crate::dictionary::bins::{LEAST_BUCKETS, Layout, NOBODY};
 use crate::dictionary::head::Head;
 
@@ -174,7 +174,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
 /// Neighbours in an old bin.
 struct Stretch<'a> {
     head: Head,
-    row: &'a Row,
+    row: &'a SlotBytes,
     planes: &'a [[u8; 8]],
     /// The first bucket of the bin.
     bucket: u32,
@@ -201,11 +201,11 @@ struct Open {
     ends: u64,
     threshold: u32,
     count: usize,
-    row: Row,
+    row: SlotBytes,
     planes: [u64; MOST_PLANES],
     /// Of entries that came one by one, what is not in the row: every eight planes as bytes, which are
     /// put where they belong all at once.
-    above: [Row; MOST_PLANES / u8::BITS as usize],
+    above: [SlotBytes; MOST_PLANES / u8::BITS as usize],
     /// Whether any came so.
     singles: bool,
 }

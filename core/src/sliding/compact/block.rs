@@ -15,7 +15,7 @@
 use super::Shape;
 use super::run::{Bucket, GOES_ON, Run};
 pub(super) use super::words::Words;
-use crate::bits::{Isa, NEAR, Plane, Row, Scalar, planes, prefetch, row};
+use crate::bits::{Isa, NEAR, Plane, Scalar, SlotBytes, planes, prefetch, row};
 
 /// Slots in a block: one per bit of a word.
 pub(super) const SLOTS: u32 = u64::BITS;
@@ -221,7 +221,7 @@ impl<B: AsRef<[u8]>> Block<'_, B> {
     }
 
     #[inline(always)]
-    fn row(&self) -> &Row {
+    fn row(&self) -> &SlotBytes {
         self.bytes.as_ref().first_chunk().unwrap()
     }
 
@@ -366,7 +366,7 @@ impl Block<'_, &mut [u8]> {
     }
 
     #[inline(always)]
-    fn row_mut(&mut self) -> &mut Row {
+    fn row_mut(&mut self) -> &mut SlotBytes {
         self.bytes.first_chunk_mut().unwrap()
     }
 
