@@ -188,11 +188,11 @@ mod tests {
 
     /// Says the time, and how often it was asked.
     #[derive(Debug, Default)]
-    struct Counted {
+    struct CountingClock {
         asked: std::sync::atomic::AtomicU64,
     }
 
-    impl Clock for Counted {
+    impl Clock for CountingClock {
         fn now(&self) -> Option<Time> {
             let asked = self.asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             Some(NOW.after(Span::from_millis(asked)))
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_lookout_looks_seldom_and_answers_like_its_horizon() {
-        let clock = Arc::new(Counted::default());
+        let clock = Arc::new(CountingClock::default());
         let mut lookout = Lookout::with_clock(Horizon::new(HOUR), clock.clone());
         for step in 0..10_000 {
             let moment = NOW.after(Span::from_millis(step % 3_000));

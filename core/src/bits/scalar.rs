@@ -27,7 +27,7 @@ impl Isa for Scalar {
     #[inline]
     fn extract(self, word: u64, mask: u64) -> u64 {
         let mut word = word & mask;
-        for (round, moving) in Moves::of(mask).0.into_iter().enumerate() {
+        for (round, moving) in Shifts::of(mask).0.into_iter().enumerate() {
             let bits = word & moving;
             word = (word ^ bits) | bits >> (1 << round);
         }
@@ -42,7 +42,7 @@ impl Isa for Scalar {
             return nth(word, mask);
         }
         let mut word = word;
-        for (round, moving) in Moves::of(mask).0.into_iter().enumerate().rev() {
+        for (round, moving) in Shifts::of(mask).0.into_iter().enumerate().rev() {
             let bits = word << (1 << round) & moving;
             word = (word & !moving) | bits;
         }
@@ -165,9 +165,9 @@ fn holding(bytes: &[u8], mask: u8, value: u8) -> u64 {
 }
 
 /// For each power of two, the places whose bits move down by it.
-struct Moves([u64; 6]);
+struct Shifts([u64; 6]);
 
-impl Moves {
+impl Shifts {
     #[inline]
     fn of(mut mask: u64) -> Self {
         let mut zeros = !mask << 1;

@@ -17,7 +17,7 @@
 use super::Shape;
 use super::bins::{SLOTS, THRESHOLD_BITS};
 use super::store::slots;
-use super::tools::{Part, Tools};
+use super::tools::{Tier, Tools};
 use crate::bits::{Aligned, Isa, LINE_BYTES, SlotBytes, planes, size};
 use crate::hash::reduce;
 
@@ -223,7 +223,7 @@ impl Backyard {
         if used == 0 {
             return 0;
         }
-        tools.touch(Part::Backyard, room.at, EXILES);
+        tools.touch(Tier::Backyard, room.at, EXILES);
         let row: &SlotBytes = self.bytes.range(room.at..room.at + EXILES).first_chunk().unwrap();
         let mut residents = isa.bytes_holding(row, u8::MAX, room.home as u8) & used;
         if residents != 0 {
@@ -284,13 +284,13 @@ impl Backyard {
 
     #[inline(always)]
     fn touch(&self, room: &Room, tools: impl Tools) {
-        tools.touch(Part::Backyard, room.at, room.size.bytes());
+        tools.touch(Tier::Backyard, room.at, room.size.bytes());
     }
 
     #[inline(always)]
     fn touch_used(&self, room: &Room, tools: impl Tools) {
         let end = room.at + room.size.bytes();
-        tools.touch(Part::Backyard, end - USED, USED);
+        tools.touch(Tier::Backyard, end - USED, USED);
     }
 
     #[inline(always)]

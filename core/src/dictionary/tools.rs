@@ -7,7 +7,7 @@ use crate::bits::{Isa, LINE_BYTES, Records};
 
 /// The two levels of a dictionary; each begins on a cache line of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum Tier {
     /// The first level.
     Bins,
     /// The second level.
@@ -25,13 +25,13 @@ pub trait Tools: Copy {
     fn isa(self) -> Self::Isa;
 
     /// Told of every piece of memory that an operation looks at: bytes `at..at + count` of one level.
-    fn touch(self, part: Part, at: usize, count: usize);
+    fn touch(self, part: Tier, at: usize, count: usize);
 
     /// The same for a whole record of the first level.
     #[inline(always)]
     fn touch_record<const FRONT: usize>(self, records: &Records<FRONT>, number: usize) {
         let stride = records.stride();
-        self.touch(Part::Bins, number * stride, stride);
+        self.touch(Tier::Bins, number * stride, stride);
     }
 }
 
@@ -44,7 +44,7 @@ impl<I: Isa> Tools for I {
     }
 
     #[inline(always)]
-    fn touch(self, _: Part, _: usize, _: usize) {}
+    fn touch(self, _: Tier, _: usize, _: usize) {}
 }
 
 /// Instructions, and the cache lines that are touched with them.
@@ -62,10 +62,10 @@ impl<I: Isa> Tools for Counted<'_, I> {
         self.isa
     }
 
-    fn touch(self, part: Part, at: usize, count: usize) {
+    fn touch(self, part: Tier, at: usize, count: usize) {
         let mut lines = self.lines.lines.borrow_mut();
         for line in at / LINE_BYTES..(at + count).div_ceil(LINE_BYTES) {
-            let line = (part == Part::Bins, line);
+            let line = (part == Tier::Bins, line);
             if !lines.contains(&line) {
                 lines.push(line);
             }

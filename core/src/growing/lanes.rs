@@ -28,7 +28,7 @@ const ODD: u64 = !EVEN;
 
 /// Fields side by side in a word, from its highest bit on, and as the half has them, up from its lowest.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Lanes {
+pub(super) struct FieldLanes {
     width: usize,
     child_width: usize,
     count: usize,
@@ -42,7 +42,7 @@ pub(super) struct Lanes {
     child_rests: u64,
 }
 
-impl Lanes {
+impl FieldLanes {
     /// Fields of these widths; the first is at least two.
     pub(super) fn new(width: usize, child_width: usize) -> Self {
         let count = 64 / width.max(child_width);
@@ -115,7 +115,7 @@ mod tests {
     fn lanes_are_apart() {
         for width in 2..=49 {
             for child_width in width - 1..=49 {
-                let lanes = Lanes::new(width, child_width);
+                let lanes = FieldLanes::new(width, child_width);
                 let (firsts, rests) = (lanes.firsts, lanes.rests);
                 assert_eq!(firsts & rests, 0);
                 assert_eq!(firsts.count_ones() as usize, lanes.count);

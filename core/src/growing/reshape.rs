@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use core::ops::{Deref, Range};
 
 use super::field::used_up;
-use super::lanes::Lanes;
+use super::lanes::FieldLanes;
 use super::segment::{
     Address, BLOCKS, BUCKETS, Block, HEAD, OnMatch, Outcome, SLOTS, Segment, words_of,
 };
@@ -209,7 +209,7 @@ fn half<I: Isa>(
     let mut made = Segment::new(child_width, bins);
     let mut newly_used_up = Vec::new();
     let (per_word, child_per_word) = (64 / width, 64 / child_width);
-    let lanes = Lanes::new(width, child_width);
+    let lanes = FieldLanes::new(width, child_width);
     for (number, (start, source)) in
         starts(&counts, SLOTS * bins).into_iter().zip(sources).enumerate()
     {

@@ -23,11 +23,11 @@ const NO_MORE: f64 = 0.99;
 /// Segments of every size, for a number of items.
 pub(super) struct Sizes {
     items: u64,
-    sizes: Vec<Size>,
+    sizes: Vec<SegmentSize>,
 }
 
 /// Segments of one size.
-struct Size {
+struct SegmentSize {
     /// All but how long remainders are.
     frame: GrowingParameters,
     /// The depth that the number leads to.
@@ -56,7 +56,7 @@ impl Sizes {
             let (depth, stated_bins) = frame.filled_by(items)?;
             let half = f64::from(stated_bins) * SLOTS as f64 / 2.0;
             let phases = frame.phases();
-            Some(Size {
+            Some(SegmentSize {
                 frame: GrowingParameters { stated_bins, ..frame },
                 depth,
                 bits: array::from_fn(|width| phases.bits(width)),
@@ -97,7 +97,7 @@ impl Unaware {
     }
 }
 
-impl Size {
+impl SegmentSize {
     /// For an error, growing on as one does of which nothing was said, and the bits that each item then
     /// takes; `None` if those are not below `most`, or it errs too often.
     fn with_error(
@@ -175,7 +175,7 @@ mod tests {
                 let made = sizes.with_error(rate).unwrap();
                 let found = made.false_positive_rate();
                 assert!(found <= rate * (1.0 + 1e-12), "{items} at {rate}: {found}, {made:?}");
-                let is_of_size = |size: &Size| made.stated_depth() == Some(size.depth);
+                let is_of_size = |size: &SegmentSize| made.stated_depth() == Some(size.depth);
                 assert!(made.stated_bins == 0 || sizes.sizes.iter().any(is_of_size), "{made:?}");
             }
         }

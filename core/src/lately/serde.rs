@@ -18,9 +18,9 @@ trait Snapshot: Sized {
 }
 
 /// Takes bytes in any of the ways in which formats hand them over.
-struct Bytes<S>(PhantomData<S>);
+struct SnapshotBytes<S>(PhantomData<S>);
 
-impl<'de, S: Snapshot> Visitor<'de> for Bytes<S> {
+impl<'de, S: Snapshot> Visitor<'de> for SnapshotBytes<S> {
     type Value = S;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -56,7 +56,7 @@ macro_rules! as_its_snapshot {
 
         impl<'de> Deserialize<'de> for $type {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_byte_buf(Bytes(PhantomData))
+                deserializer.deserialize_byte_buf(SnapshotBytes(PhantomData))
             }
         }
     )+};

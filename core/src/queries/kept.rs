@@ -36,7 +36,7 @@ pub struct Kept {
     lowest: u64,
     /// Floors that were higher, and the moment at which each of them came down: the highest first.
     higher: VecDeque<(u64, u64)>,
-    clock: Moments,
+    clock: WindowNow,
     /// By hash: equal hashes are one key to the counter too.
     keys: Keys,
     /// In a window, every kept key once, with the moment when it was put here, earliest first.
@@ -63,12 +63,12 @@ pub struct Heavy {
 
 /// A window, and the latest moment.
 #[derive(Debug, Clone, Copy)]
-struct Moments {
+struct WindowNow {
     window: Window,
     now: u64,
 }
 
-impl Moments {
+impl WindowNow {
     /// Whether what happened at a moment is no longer in the window. What happens now is.
     #[inline]
     fn has_left(self, moment: u64) -> bool {
@@ -88,7 +88,7 @@ impl Kept {
     /// with this one; for a span of time, its milliseconds; without end, any number.
     pub fn new(window: Window, room: usize, floor: u64) -> Self {
         let (room, floor) = (room.max(1), floor.max(1));
-        let clock = Moments { window, now: 0 };
+        let clock = WindowNow { window, now: 0 };
         let (keys, queue, higher) = (Keys::new(), VecDeque::new(), VecDeque::new());
         Self { room, floor, lowest: floor, higher, clock, keys, queue }
     }

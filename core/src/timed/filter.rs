@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use super::clock::{REGIONS, Ticks, region_of};
-use super::level::{PARTS, Population};
+use super::level::{Headcount, PARTS};
 use super::parameters::TimedWindowParameters;
 use super::segment::{Segment, Shape};
 use super::slots::{Outcome, Repeat};
@@ -57,13 +57,13 @@ pub struct TimedWindow {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Region {
     pub(super) generation: u64,
-    pub(super) population: Population,
+    pub(super) population: Headcount,
 }
 
 impl TimedWindow {
     /// An empty filter.
     pub fn new(parameters: TimedWindowParameters) -> Self {
-        let region = || Region { generation: 0, population: Population::new(parameters.floor()) };
+        let region = || Region { generation: 0, population: Headcount::new(parameters.floor()) };
         let empty = |_| (REGIONS.ilog2(), Segment::empty(0, 0).words);
         let segments = Extendible::new(REGIONS.ilog2(), (0..REGIONS).map(empty));
         Self::from_parts(parameters, Box::new([(); REGIONS].map(|()| region())), segments)
@@ -377,7 +377,7 @@ impl TimedWindow {
     }
 }
 
-/// The part of a window that a generation is in: see [`Population`]. The parts are so long that all of
+/// The part of a window that a generation is in: see [`Headcount`]. The parts are so long that all of
 /// them but the one that is going on last longer than an entry lives.
 pub(super) fn part(shape: &Shape, generation: u64) -> u64 {
     generation / u64::from((shape.ages + 1).div_ceil(PARTS as u32 - 2))

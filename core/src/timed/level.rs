@@ -61,7 +61,7 @@ pub(super) fn is_step(bits: u32) -> bool {
 
 /// The entries of a region, and what new ones need.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Population {
+pub(super) struct Headcount {
     items: u64,
     /// Of each part of the last window, by the number of the part.
     least: [u64; PARTS],
@@ -75,7 +75,7 @@ pub(super) struct Population {
     enough_until: u64,
 }
 
-impl Population {
+impl Headcount {
     pub(super) fn new(floor: u64) -> Self {
         Self::from_parts(floor, 0, 0, [0; PARTS], 0)
     }
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn growth_asks_for_bits_and_a_calm_window_gives_them_back() {
-        let mut region = Population::new(100);
+        let mut region = Headcount::new(100);
         assert!((0..150).all(|_| {
             region.add();
             region.bits() == 0
@@ -222,7 +222,7 @@ mod tests {
     /// A minimum that came up only after the step was computed once made entries too short.
     #[test]
     fn a_new_minimum_counts_at_once() {
-        let mut region = Population::new(10);
+        let mut region = Headcount::new(10);
         (0..1_000).for_each(|_| region.add());
         region.enter(50);
         assert_eq!(region.bits(), 0);

@@ -28,7 +28,7 @@ const MOST_PLANES: usize = 64;
 
 /// Where in a segment the entries of a bucket begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Cut {
+struct Seam {
     bin: usize,
     /// The first slot of the bucket or a later one of the bin.
     slot: usize,
@@ -53,9 +53,9 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
                 return self.recoarsed(isa, shape, info);
             }
             let steps = Steps::new(info.buckets(shape), info.bins);
-            let cuts = self.cuts(isa, shape, &exiles, steps, info.bins);
-            let surplus = |pair: &[Cut]| (pair[1].before - pair[0].before).saturating_sub(SLOTS);
-            let left = cuts.windows(2).map(surplus).sum();
+            let seams = self.seams(isa, shape, &exiles, steps, info.bins);
+            let surplus = |pair: &[Seam]| (pair[1].before - pair[0].before).saturating_sub(SLOTS);
+            let left = seams.windows(2).map(surplus).sum();
             if needs_bins(shape, info, left) {
                 info = info.with_bins(shape, more_bins(info));
                 continue;
@@ -65,7 +65,7 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
                 return None;
             }
             let made = Segment::zeros(shape, self.generation(), info, stash);
-            return Some(self.dealt(isa, shape, &exiles, &cuts, made));
+            return Some(self.dealt(isa, shape, &exiles, &seams, made));
         }
     }
 
@@ -90,18 +90,18 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
 
     /// Where the bins of other steps begin, and where the last ends.
     #[inline(always)]
-    fn cuts<I: Isa>(
+    fn seams<I: Isa>(
         &self,
         isa: I,
         shape: &Shape,
         exiles: &[(usize, Numbered)],
         steps: Steps,
         bins: usize,
-    ) -> Vec<Cut> {
+    ) -> Vec<Seam> {
         let info = self.info();
         let (layout, own) = (info.layout(shape), self.steps());
         let (mut passed, mut in_passed, mut exile) = (0, 0, 0);
-        let mut cuts = Vec::with_capacity(bins + 1);
+        let mut seams = Vec::with_capacity(bins + 1);
         for number in 0..=bins {
             let first = steps.first(number);
             while exiles.get(exile).is_some_and(|(_, exile)| exile.number < first) {
@@ -116,9 +116,9 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
                 true => self.bin(&layout, bin).head().first_slot(isa, first - own.first(bin)),
                 false => 0,
             };
-            cuts.push(Cut { bin, slot, exile, before: in_passed + slot + exile });
+            seams.push(Seam { bin, slot, exile, before: in_passed + slot + exile });
         }
-        cuts
+        seams
     }
 
     /// Fills a segment of zeros whose bins begin at these cuts.
@@ -128,16 +128,16 @@ impl<W: Deref<Target = [u64]>> Segment<W> {
         isa: I,
         shape: &Shape,
         exiles: &[(usize, Numbered)],
-        cuts: &[Cut],
+        seams: &[Seam],
         made: Segment,
     ) -> Segment {
         let (info, made_info) = (self.info(), made.info());
         let (layout, made_layout) = (info.layout(shape), made_info.layout(shape));
         let (own, steps) = (self.steps(), made.steps());
         let planes = layout.planes_of_bin();
-        let (bin, exiled) = (Open::new(), Vec::new());
+        let (bin, exiled) = (OpenBin::new(), Vec::new());
         let mut dealing = Dealing { made, bin, exiled };
-        for (number, pair) in cuts.windows(2).enumerate() {
+        for (number, pair) in seams.windows(2).enumerate() {
             let (from, to) = (pair[0], pair[1]);
             dealing.bin.begin(number, steps.first(number), planes);
             let mut exile = from.exile;
@@ -193,7 +193,7 @@ impl Stretch<'_> {
 }
 
 /// A new bin that is being filled.
-struct Open {
+struct OpenBin {
     number: usize,
     first: u32,
     /// Bit by bucket, without the gap that words have.
@@ -210,7 +210,7 @@ struct Open {
     singles: bool,
 }
 
-impl Open {
+impl OpenBin {
     fn new() -> Self {
         let (number, first, occupied, ends, threshold, count) = (0, 0, 0, 0, NOBODY, 0);
         let (row, planes) = ([0; SLOTS], [0; MOST_PLANES]);
@@ -237,7 +237,7 @@ fn rows(planes: usize) -> usize {
 /// A segment that is being made.
 struct Dealing {
     made: Segment,
-    bin: Open,
+    bin: OpenBin,
     /// What does not fit, in order.
     exiled: Vec<Numbered>,
 }

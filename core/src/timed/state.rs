@@ -11,7 +11,7 @@ use super::deal::{coarse, fine, most_bins_for};
 use super::entry::{Entry, ones};
 use super::filter::{Region, TimedWindow, part};
 use super::lay::stored;
-use super::level::{PARTS, Population, is_step};
+use super::level::{Headcount, PARTS, is_step};
 use super::parameters::TimedWindowParameters;
 use super::segment::{Info, Segment, Shape};
 use super::tend::{MOST_DEPTH, longest_prefix};
@@ -194,7 +194,7 @@ pub(super) fn read(
         let generation = generations[region];
         let (bits, least) = levels[region];
         let (floor, part) = (parameters.floor(), part(&shape, generation));
-        let population = Population::from_parts(floor, items[region], part, least, bits);
+        let population = Headcount::from_parts(floor, items[region], part, least, bits);
         Region { generation, population }
     }));
     let mut filter = TimedWindow::from_parts(parameters, regions, segments);

@@ -32,7 +32,7 @@ pub(super) const FAR: u64 = 1 << 62;
 
 /// A turn as the segments of a region see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Turn {
+pub(super) struct TurnBack {
     /// The generation in which it happened.
     before: u64,
     /// The next one.
@@ -45,7 +45,7 @@ pub(super) struct Turn {
 #[derive(Debug, Clone)]
 pub(super) struct Turns {
     /// For every region, the oldest first; none if no segment is behind.
-    noted: Box<[[Turn; REGIONS]]>,
+    noted: Box<[[TurnBack; REGIONS]]>,
     /// Segments that have missed the last one.
     behind: usize,
     /// What generations are ahead of ticks.
@@ -105,7 +105,8 @@ impl Turns {
     /// Forgets turns after which everything has left by now that was there before; but for the first, from which
     /// [`FAR`] is measured. Whoever has missed them is late by their gaps, which is enough.
     pub(super) fn forget(&mut self, shape: &Shape, now: [u64; REGIONS]) {
-        let has_left = |(turn, now): (&Turn, u64)| now.wrapping_sub(turn.after) > shape.ages.into();
+        let has_left =
+            |(turn, now): (&TurnBack, u64)| now.wrapping_sub(turn.after) > shape.ages.into();
         if self.noted.last().is_some_and(|last| last.iter().zip(now).all(has_left)) {
             self.noted = self.noted[..1].into();
         }
@@ -120,9 +121,9 @@ impl Turns {
         all: usize,
     ) {
         let goes_on = self.goes_on(before, all);
-        let mut turn: [Turn; REGIONS] = core::array::from_fn(|region| {
+        let mut turn: [TurnBack; REGIONS] = core::array::from_fn(|region| {
             let back = self.back(shape, before[region], ticks[region]);
-            Turn { before: before[region], after: 0, back }
+            TurnBack { before: before[region], after: 0, back }
         });
         let mut noted = core::mem::take(&mut self.noted).into_vec();
         if goes_on {
@@ -218,7 +219,7 @@ impl Turns {
         // Generations since the one before it.
         let mut most = [u64::MAX; REGIONS];
         for _ in 0..count {
-            let mut turn = [Turn { before: 0, after: 0, back: 0 }; REGIONS];
+            let mut turn = [TurnBack { before: 0, after: 0, back: 0 }; REGIONS];
             for ((turn, now), most) in turn.iter_mut().zip(now).zip(&mut most) {
                 let since = payload.u64("generations since a turn")?;
                 let gap = u64::from(payload.u16("generations that a turn leaves out")?);
@@ -231,7 +232,7 @@ impl Turns {
                 }
                 *most = since;
                 let after = now.wrapping_sub(since);
-                *turn = Turn { before: after.wrapping_sub(gap), after, back };
+                *turn = TurnBack { before: after.wrapping_sub(gap), after, back };
             }
             noted.push(turn);
         }
@@ -247,8 +248,8 @@ impl Turns {
 
     /// Whether a segment of a region can be so late.
     pub(super) fn allow(&self, region: usize, now: u64, late: u64) -> bool {
-        let outside = |turn: &[Turn; REGIONS]| {
-            let Turn { before, after, .. } = turn[region];
+        let outside = |turn: &[TurnBack; REGIONS]| {
+            let TurnBack { before, after, .. } = turn[region];
             late <= now.wrapping_sub(after) || late >= now.wrapping_sub(before)
         };
         match self.are_missed(region, now, late) {
@@ -265,7 +266,7 @@ impl Turns {
 
 /// How far generations are ahead of ticks after a turn: a multiple of what tags tell, and so far that no entry lives
 /// from before the turn until then.
-fn ahead(shape: &Shape, turn: &[Turn; REGIONS], ticks: [u64; REGIONS]) -> u64 {
+fn ahead(shape: &Shape, turn: &[TurnBack; REGIONS], ticks: [u64; REGIONS]) -> u64 {
     let so_far = |region: usize| turn[region].before.wrapping_sub(ticks[region]);
     // Regions differ by one generation, however far these have gone round.
     let first = so_far(0);
@@ -328,7 +329,7 @@ impl Sight {
     }
 
     /// The clock is set back.
-    fn set_back(&mut self, shape: &Shape, turn: Turn) {
+    fn set_back(&mut self, shape: &Shape, turn: TurnBack) {
         (self.now, self.behind) = (turn.after, true);
         self.more -= turn.back as i32;
         self.youngest = (self.youngest - turn.back as i32).max(0);

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use super::super::parameters::UNKNOWN_ITEMS;
 use super::super::segment::ADDRESS_CHANCE;
 use super::blueprint::GrowingCountsParameters;
-use super::counts::Counts;
+use super::counts::CountedSegment;
 use super::filter::GrowingCounts;
 use super::shape::MOST_COUNT;
 use super::state;
@@ -106,7 +106,7 @@ impl Filter for GrowingCounts {
 
     fn false_positive_rate(&self) -> f64 {
         self.directory.mean_rate(SEGMENTS_ASKED, |_, depth, segment| {
-            Counts::of(segment, self.parameters.lengths.width(depth)).matched()
+            CountedSegment::of(segment, self.parameters.lengths.width(depth)).matched()
         })
     }
 
@@ -131,7 +131,7 @@ impl Filter for GrowingCounts {
     }
 }
 
-impl Counts<&[u64]> {
+impl CountedSegment<&[u64]> {
     /// The chance that a random hash of this segment matches: entries are disjoint.
     fn matched(&self) -> f64 {
         if self.segment.is_blind() {

@@ -1,6 +1,6 @@
 //! How large the counts of a segment are, and the length of code that suits them.
 
-use super::counts::Counts;
+use super::counts::CountedSegment;
 use super::shape::{CODES, Shape};
 use core::ops::Deref;
 
@@ -18,7 +18,7 @@ pub(super) struct Census {
 impl Census {
     /// Of some blocks of a segment.
     pub(super) fn of<W: Deref<Target = [u64]>>(
-        counts: &Counts<W>,
+        counts: &CountedSegment<W>,
         blocks: impl Iterator<Item = usize>,
     ) -> Self {
         let mut census = Self { lengths: [0; 65], entries: 0, slots: 0 };

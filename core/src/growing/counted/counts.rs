@@ -9,7 +9,7 @@ use crate::bits::{Isa, Scalar};
 
 /// A segment and how its slots are cut.
 #[derive(Debug, Clone)]
-pub(super) struct Counts<W> {
+pub(super) struct CountedSegment<W> {
     pub(super) segment: Segment<W>,
     pub(super) shape: Shape,
 }
@@ -41,7 +41,7 @@ pub(super) struct Found {
     pub(super) entry: Result<Entry, usize>,
 }
 
-impl<W: Deref<Target = [u64]>> Counts<W> {
+impl<W: Deref<Target = [u64]>> CountedSegment<W> {
     /// A segment whose longest signatures have so many bits with the one that ends them.
     #[inline(always)]
     pub(super) fn of(segment: Segment<W>, key_bits: usize) -> Self {
@@ -130,7 +130,7 @@ impl<W: Deref<Target = [u64]>> Counts<W> {
     }
 }
 
-impl<W: DerefMut<Target = [u64]>> Counts<W> {
+impl<W: DerefMut<Target = [u64]>> CountedSegment<W> {
     /// Stores a signature that was not there, seen so often or as often as its code tells, and says
     /// whether there was room.
     #[inline(always)]

@@ -8,7 +8,7 @@ use super::super::parameters::SPLIT_FROM;
 use super::super::segment::{Address, SLOTS, Segment};
 use super::super::stock::Stock;
 use super::blueprint::GrowingCountsParameters;
-use super::counts::Counts;
+use super::counts::CountedSegment;
 use super::shape::{MOST_COUNT, Shape};
 use crate::bits::{Isa, Level, prefix, vectorized};
 use crate::error::Error;
@@ -196,25 +196,25 @@ impl GrowingCounts {
 
     /// The place of a hash, and its segment.
     #[inline(always)]
-    pub(super) fn counts(&self, hash: u64) -> (Address, Counts<&[u64]>) {
+    pub(super) fn counts(&self, hash: u64) -> (Address, CountedSegment<&[u64]>) {
         let (depth, segment) = self.directory.segment(hash);
         let of = self.depths.of(hash, depth);
-        (of.place(hash, depth), Counts::of(segment, of.width()))
+        (of.place(hash, depth), CountedSegment::of(segment, of.width()))
     }
 
     #[inline(always)]
-    fn counts_mut(&mut self, hash: u64) -> (Address, Counts<&mut [u64]>) {
+    fn counts_mut(&mut self, hash: u64) -> (Address, CountedSegment<&mut [u64]>) {
         let (depth, segment) = self.directory.segment_mut(hash);
         let of = self.depths.of(hash, depth);
-        (of.place(hash, depth), Counts::of(segment, of.width()))
+        (of.place(hash, depth), CountedSegment::of(segment, of.width()))
     }
 
     /// The same; starts loading what an operation reads and moves.
     #[inline(always)]
-    pub(super) fn ahead(&self, hash: u64) -> (Address, Counts<&[u64]>) {
+    pub(super) fn ahead(&self, hash: u64) -> (Address, CountedSegment<&[u64]>) {
         let (depth, segment) = self.directory.segment(hash);
         let of = self.depths.of(hash, depth);
-        let counts = Counts::of(segment, of.width());
+        let counts = CountedSegment::of(segment, of.width());
         let ends_part = usize::from(ENDS_PART[counts.shape.width() % 64]);
         prefetch_place(counts.segment.words(), hash << depth, |words| {
             words.wrapping_mul(ends_part) >> 16

@@ -6,7 +6,7 @@ use super::super::field::used_up;
 use super::super::reshape::{buckets_of_half, child, half_blocks, starts};
 use super::super::segment::{BLOCKS, Block, Segment};
 use super::census::Census;
-use super::counts::Counts;
+use super::counts::CountedSegment;
 use super::draft::Draft;
 use super::shape::Shape;
 use crate::bits::Isa;
@@ -14,7 +14,7 @@ use crate::bits::Isa;
 /// Every so many blocks are asked how large counts are when a segment grows.
 const ASKED: usize = 8;
 
-impl<W: Deref<Target = [u64]>> Counts<W> {
+impl<W: Deref<Target = [u64]>> CountedSegment<W> {
     /// Some of the counts.
     pub(super) fn sample(&self) -> Census {
         Census::of(self, (0..BLOCKS).step_by(ASKED))
@@ -197,12 +197,12 @@ mod tests {
         let at = first.unwrap();
         let mut forged = Segment::from_words(&mut words[..]);
         forged.set_field(width, at, shape.field(used_up(shape.key_bits as usize), 1));
-        let counts = Counts { segment: Segment::from_words(&words[..]), shape };
+        let counts = CountedSegment { segment: Segment::from_words(&words[..]), shape };
         assert_eq!(counts.halved_slot_by_slot(Scalar), None);
         let halves = counts.halves(Scalar, shape.key_bits, shape.code_bits).unwrap();
         let mut entries = 0;
         for half in halves {
-            Counts { segment: half, shape }.each_of_all(|_, _| entries += 1);
+            CountedSegment { segment: half, shape }.each_of_all(|_, _| entries += 1);
         }
         assert_eq!(entries, 301);
     }

@@ -13,7 +13,7 @@ use super::super::segment::{BLOCKS, HEAD, Segment};
 use super::super::state::{read_directory, write_table};
 use super::super::stock::Stock;
 use super::blueprint::GrowingCountsParameters;
-use super::counts::Counts;
+use super::counts::CountedSegment;
 use super::filter::GrowingCounts;
 use super::shape::MOST_COUNT;
 use crate::bits::MOST_WORDS;
@@ -48,7 +48,7 @@ pub(super) fn read(
     })?;
     let slots = |hash| {
         let (depth, segment) = directory.segment(hash);
-        Counts::of(segment, parameters.lengths.width(depth)).taken() as u64
+        CountedSegment::of(segment, parameters.lengths.width(depth)).taken() as u64
     };
     let stock = stock.of_at_most(directory.first_hashes().map(slots).sum());
     let filter = GrowingCounts::from_parts(parameters, directory, stock);
@@ -66,11 +66,11 @@ fn read_segment(payload: &mut Reader<'_>, key_bits: usize) -> Result<Segment, Er
         return Err(fault);
     }
     let words = payload.words("segment", words.into())?;
-    let counts = Counts::of(Segment::from_words(words.into_boxed_slice()), key_bits);
+    let counts = CountedSegment::of(Segment::from_words(words.into_boxed_slice()), key_bits);
     if counts.is_sound() { Ok(counts.segment) } else { Err(fault) }
 }
 
-impl Counts<Box<[u64]>> {
+impl CountedSegment<Box<[u64]>> {
     /// Checks every invariant of a segment.
     fn is_sound(&self) -> bool {
         let starts: Vec<usize> =

@@ -11,7 +11,7 @@ use core::any::Any;
 
 use super::super::field::matches;
 use super::super::segment::{Address, SLOTS, Segment};
-use super::counts::Counts;
+use super::counts::CountedSegment;
 use super::draft::Draft;
 use super::filter::GrowingCounts;
 use super::shape::{MOST_COUNT, Shape};
@@ -54,7 +54,7 @@ impl GrowingCounts {
     /// Adds a segment of another counter, which stands for the first `depth` bits of a hash.
     fn absorb(&mut self, hash: u64, depth: u32, segment: Segment<&[u64]>, by: Combine) {
         let (ours, _) = self.directory.segment(hash);
-        let theirs = Counts::of(segment, self.parameters.lengths.width(depth));
+        let theirs = CountedSegment::of(segment, self.parameters.lengths.width(depth));
         if theirs.segment.is_blind() || ours < depth {
             return self.forget_below(hash, depth.min(ours));
         }
@@ -128,7 +128,7 @@ pub(super) enum Combine {
 }
 
 /// An entry as it is combined: where it is, how often it was seen, and in which of both.
-struct Part {
+struct Contribution {
     place: Address,
     count: u64,
     is_theirs: bool,
@@ -136,17 +136,18 @@ struct Part {
 
 /// The entries of both combined, and how many there are; no segment if those are too many.
 fn combined(
-    ours: &Counts<&[u64]>,
-    theirs: &Counts<&[u64]>,
+    ours: &CountedSegment<&[u64]>,
+    theirs: &CountedSegment<&[u64]>,
     by: Combine,
 ) -> (Option<Segment>, usize) {
     let mut parts = Vec::new();
     for (counts, is_theirs) in [(ours, false), (theirs, true)] {
-        counts
-            .each_of_all(|place, entry| parts.push(Part { place, count: entry.count, is_theirs }));
+        counts.each_of_all(|place, entry| {
+            parts.push(Contribution { place, count: entry.count, is_theirs })
+        });
     }
     // In every bucket the shortest first, which are prefixes of those after them.
-    let bucket = |part: &Part| (part.place.block, part.place.bucket);
+    let bucket = |part: &Contribution| (part.place.block, part.place.bucket);
     parts.sort_unstable_by_key(|part| (bucket(part), !part.place.field.trailing_zeros()));
     let mut kept: Vec<(Address, u64)> = Vec::with_capacity(parts.len());
     for run in parts.chunk_by(|one, other| bucket(one) == bucket(other)) {
@@ -164,7 +165,7 @@ fn combined(
 }
 
 /// Adds the entries of a bucket up.
-fn sum(run: &[Part], kept: &mut Vec<(Address, u64)>) {
+fn sum(run: &[Contribution], kept: &mut Vec<(Address, u64)>) {
     let first = kept.len();
     for part in run {
         let mut shorter = kept[first..].iter_mut();
@@ -176,7 +177,7 @@ fn sum(run: &[Part], kept: &mut Vec<(Address, u64)>) {
 }
 
 /// Multiplies the entries of a bucket that are in both.
-fn multiply(run: &[Part], kept: &mut Vec<(Address, u64)>) {
+fn multiply(run: &[Contribution], kept: &mut Vec<(Address, u64)>) {
     for (number, part) in run.iter().enumerate() {
         let mut shorter = run[..number].iter();
         let pair = shorter.find(|other| {

@@ -59,7 +59,7 @@ pub struct AgePartitioned {
 }
 
 /// A group of blocks that belong to one key in one class.
-struct Group {
+struct BlockGroup {
     /// Word where it begins.
     at: usize,
     /// Slot of the newest slice of the class.
@@ -112,16 +112,16 @@ impl AgePartitioned {
 
     /// The blocks of a hash in the class whose newest slice has this age.
     #[inline]
-    fn group_of(&self, hash: u64, age: usize) -> Group {
+    fn group_of(&self, hash: u64, age: usize) -> BlockGroup {
         let (class, slot) = self.place(age);
         let probe = Probe::new(hash, class);
         let at = self.group(class, probe.one_of(self.parameters.blocks));
-        Group { at, slot, probe }
+        BlockGroup { at, slot, probe }
     }
 
     /// Which slices of the class hold the key: the newest is bit 0.
     #[inline]
-    fn hits(&self, group: &Group) -> u64 {
+    fn hits(&self, group: &BlockGroup) -> u64 {
         let words = self.bits.as_slice().as_flattened();
         let words = &words[group.at..group.at + self.parameters.group_words() as usize];
         let hits = group.probe.hits(words, self.parameters.block);
@@ -132,7 +132,7 @@ impl AgePartitioned {
     }
 
     #[inline]
-    fn insert_into(&mut self, group: &Group) {
+    fn insert_into(&mut self, group: &BlockGroup) {
         let words = self.block_words();
         let at = group.at + group.slot * words;
         let bits = self.bits.as_mut_slice().as_flattened_mut();

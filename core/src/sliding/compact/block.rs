@@ -14,7 +14,7 @@
 
 use super::Shape;
 use super::run::{Bucket, GOES_ON, Run};
-pub(super) use super::words::Words;
+pub(super) use super::words::BlockWords;
 use crate::bits::{Isa, NEAR, Plane, Scalar, SlotBytes, planes, prefetch, row};
 
 /// Slots in a block: one per bit of a word.
@@ -118,8 +118,8 @@ pub(super) struct Block<'a, B> {
 
 impl<B: AsRef<[u8]>> Block<'_, B> {
     #[inline(always)]
-    pub(super) fn words(&self) -> Words {
-        Words {
+    pub(super) fn words(&self) -> BlockWords {
+        BlockWords {
             ends: self.ends(),
             occupied: [FIRST, SECOND].map(|at| planes::word(self.front(), at)),
             guests: self.guests(),

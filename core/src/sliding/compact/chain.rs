@@ -23,7 +23,7 @@ const MOST_GUESTS: u32 = u8::MAX as u32;
 
 /// Whether full blocks can give way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Room {
+pub(super) enum GiveWay {
     /// Yes: this is the first block with a free slot.
     Until(usize),
     /// No.
@@ -33,22 +33,22 @@ pub(super) enum Room {
 impl Blocks {
     /// The first block behind a full one that has a free slot, for an entry of `home`.
     #[inline(always)]
-    pub(super) fn room(&self, home: usize, full: usize, tools: impl Tools) -> Room {
+    pub(super) fn room(&self, home: usize, full: usize, tools: impl Tools) -> GiveWay {
         if !self.may_lend(home + 1..full + 1) {
-            return Room::None;
+            return GiveWay::None;
         }
         let end = (home + REACH).min(self.blocks());
         for number in full + 1..end {
             self.touch(number, tools);
             let block = self.get(number);
             if block.guests() == MOST_GUESTS {
-                return Room::None;
+                return GiveWay::None;
             }
             if !block.is_full() {
-                return Room::Until(number);
+                return GiveWay::Until(number);
             }
         }
-        Room::None
+        GiveWay::None
     }
 
     /// Opens the spot of an entry of `home`, in a full block, by moving what follows up to `free`.

@@ -96,7 +96,7 @@ impl Division {
 
 /// The clock of a filter: which home to sweep when, and what its tags mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Clock {
+pub struct SweepClock {
     division: Division,
     /// Elements since the beginning. All that follows could be computed from it.
     elements: u64,
@@ -123,7 +123,7 @@ pub struct Clock {
     tick: u64,
 }
 
-impl Clock {
+impl SweepClock {
     /// A clock at the beginning of a pass; `None` if the parts of a generation are finer than we can
     /// count.
     pub fn new(window: u64, division: Division, shape: &Shape) -> Option<Self> {
@@ -194,7 +194,7 @@ impl Clock {
     }
 }
 
-impl Passes for Clock {
+impl Passes for SweepClock {
     type Moment = Moment;
 
     fn after_elements(self, elements: u64) -> Self {
@@ -330,7 +330,7 @@ mod tests {
     #[test]
     fn every_home_has_one_turn_and_neighbours_are_apart() {
         for homes in [8, 16, 24, 4096] {
-            let clock = Clock::new(10_000, DIVISIONS[1], &shape(homes)).unwrap();
+            let clock = SweepClock::new(10_000, DIVISIONS[1], &shape(homes)).unwrap();
             for position in 0..homes as u64 {
                 let home = clock.home(position);
                 assert_eq!(clock.position(home), position);
@@ -346,7 +346,7 @@ mod tests {
     fn the_clock_follows_from_the_number_of_elements() {
         for division in DIVISIONS {
             for (window, homes) in [(100, 8), (1000, 16), (12_345, 200)] {
-                let start = Clock::new(window, division, &shape(homes)).unwrap();
+                let start = SweepClock::new(window, division, &shape(homes)).unwrap();
                 let mut clock = start;
                 for elements in 1..4 * window {
                     if clock.advance() {
@@ -363,7 +363,7 @@ mod tests {
     fn tags_tell_ages_and_lives() {
         for division in DIVISIONS {
             for (window, homes) in [(64, 8), (1000, 16), (5000, 96)] {
-                let mut clock = Clock::new(window, division, &shape(homes)).unwrap();
+                let mut clock = SweepClock::new(window, division, &shape(homes)).unwrap();
                 let reach = division.reach(window);
                 // For each home the tags of its last insertion, one insertion per element and home.
                 let mut inserted: Vec<(u64, u64)> = Vec::new();

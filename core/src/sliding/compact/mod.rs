@@ -4,7 +4,7 @@
 //! generation, in another dictionary. There, what does not fit its bin lives in a second level, and costs
 //! as much as three others. Here there is no second level: a full block pushes its last entry into the
 //! next one, and the sweep brings it home again. That works at a load of nine tenths because the
-//! sweep is interleaved ([`Clock`]).
+//! sweep is interleaved ([`SweepClock`]).
 //!
 //! Worked example: a window of 1,000,000 at 1%. Seven generations, so three bits of tag; about 1.07
 //! million entries are stored at any time, in blocks of 64 slots at load 0.9, with 95 buckets per
@@ -33,7 +33,7 @@ mod tests;
 mod words;
 
 pub use chain::REACH;
-pub use clock::{Clock, Division};
+pub use clock::{Division, SweepClock};
 pub use parameters::SlidingCompactParameters;
 pub use shape::Shape;
 

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use super::SlidingCompact;
-use super::clock::{Clock, Division};
+use super::clock::{Division, SweepClock};
 use super::shape::Shape;
 use super::store::Blocks;
 use crate::blueprint::{Blueprint, Unfit};
@@ -65,8 +65,8 @@ impl SlidingCompactParameters {
         population(self.window, self.division()).0 / (64.0 * self.shape.homes as f64)
     }
 
-    fn try_clock(&self) -> Option<Clock> {
-        Clock::new(self.window, self.division(), &self.shape)
+    fn try_clock(&self) -> Option<SweepClock> {
+        SweepClock::new(self.window, self.division(), &self.shape)
     }
 
     /// Ends of passes that an entry lives to see at most.
@@ -90,7 +90,7 @@ fn population(window: u64, division: Division) -> (f64, f64) {
 }
 
 impl SweptParameters for SlidingCompactParameters {
-    type Clock = Clock;
+    type Clock = SweepClock;
     type Table = Blocks;
 
     fn smallest(window: u64, slack: Option<u64>, rate: f64, bytes: u64) -> Result<Self, Unfit> {
@@ -99,7 +99,7 @@ impl SweptParameters for SlidingCompactParameters {
             let (tag_bits, fine_bits) = (division.tag_bits(), division.fine_bits);
             let (entries, alive) = population(window, division);
             let shape = Shape::smallest(entries, alive, rate, tag_bits, fine_bits)?;
-            Clock::new(window, division, &shape)?;
+            SweepClock::new(window, division, &shape)?;
             Some(Self { window, generations: division.count, shape })
         });
         plans
@@ -116,7 +116,7 @@ impl SweptParameters for SlidingCompactParameters {
         self.shape.fingerprints()
     }
 
-    fn false_positive_rate_of(&self, clock: &Clock, frame: &Frame) -> f64 {
+    fn false_positive_rate_of(&self, clock: &SweepClock, frame: &Frame) -> f64 {
         let stored = match self.shape.fine_bits {
             0 => frame.len as f64,
             _ => in_window(clock, frame),
@@ -124,7 +124,7 @@ impl SweptParameters for SlidingCompactParameters {
         self.shape.false_positive_rate(stored)
     }
 
-    fn clock(&self) -> Clock {
+    fn clock(&self) -> SweepClock {
         self.try_clock().expect("parameters are checked when they are made")
     }
 

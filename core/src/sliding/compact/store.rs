@@ -1,7 +1,7 @@
 //! All blocks: where a place is, and how an entry gets there.
 
 use super::block::{Block, ENDS, FRONT, Layout, SLOTS};
-use super::chain::Room;
+use super::chain::GiveWay;
 pub use super::moment::Moment;
 use super::run::Bucket;
 use super::{SPARE_BLOCKS, Shape};
@@ -60,12 +60,12 @@ impl Blocks {
     ) {
         let isa = tools.isa();
         match self.room(home, spot.block, tools) {
-            Room::Until(free) => {
+            GiveWay::Until(free) => {
                 self.shift(isa, home, spot, free, entry);
                 self.get_mut(home).set_occupied(bucket);
                 self.frame.len += 1;
             }
-            Room::None => self.lose(home),
+            GiveWay::None => self.lose(home),
         }
     }
 

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::block::SLOTS;
 use super::store::Blocks;
-use super::{Clock, Division, Shape, SlidingCompact, SlidingCompactParameters};
+use super::{Division, Shape, SlidingCompact, SlidingCompactParameters, SweepClock};
 use crate::dictionary::tools::CacheLines;
 use crate::dictionary::{Place, Repeat, Sweep, Table};
 use crate::filter::Membership;
@@ -15,7 +15,7 @@ use testkit::rounds;
 
 /// What a filter should hold: for each home its entries, as bucket, remainder and tag.
 struct Model {
-    clock: Clock,
+    clock: SweepClock,
     homes: Vec<Vec<(u32, u64, u64)>>,
 }
 
@@ -96,7 +96,7 @@ const SHAPES: [(Shape, u64); 7] = [
 
 /// How the hashes of a stream fall.
 #[derive(Clone, Copy, Debug)]
-enum Crowd {
+enum Crowding {
     Even,
     /// One in eleven into the same fortieth of all homes.
     Few,
@@ -104,14 +104,14 @@ enum Crowd {
     Bucket,
 }
 
-impl Crowd {
+impl Crowding {
     fn hash(self, key: u64, seed: u64, parameters: &SlidingCompactParameters) -> u64 {
         let hash = remix(key, seed);
         match self {
-            Crowd::Even => hash,
+            Crowding::Even => hash,
             _ if !hash.is_multiple_of(11) => hash,
-            Crowd::Few => hash / 40 + u64::MAX / 5,
-            Crowd::Bucket => {
+            Crowding::Few => hash / 40 + u64::MAX / 5,
+            Crowding::Bucket => {
                 let Shape { homes, buckets, .. } = parameters.shape;
                 let home = u64::MAX / homes as u64;
                 home * (homes as u64 / 2) + home / 3 + hash / (homes as u64 * u64::from(buckets))
@@ -122,7 +122,7 @@ impl Crowd {
 
 /// Runs a stream through a filter and a model: answers after every step, and every few the whole contents,
 /// tags included, and all invariants. Returns how far from its home an entry was at most, in blocks.
-fn agrees(parameters: SlidingCompactParameters, crowd: Crowd, seed: u64, repeats: u64) -> usize {
+fn agrees(parameters: SlidingCompactParameters, crowd: Crowding, seed: u64, repeats: u64) -> usize {
     let mut filter = SlidingCompact::new(parameters);
     if seed.is_multiple_of(3) {
         filter = filter.without_vectors();
@@ -171,7 +171,7 @@ fn away(blocks: &Blocks) -> impl Fn(usize) -> usize {
 fn agrees_with_a_list_per_home() {
     for (seed, (shape, count)) in SHAPES.into_iter().enumerate() {
         for load in [0.6, 0.9, 0.94] {
-            agrees(parameters(40, load, shape, count), Crowd::Even, seed as u64, 20);
+            agrees(parameters(40, load, shape, count), Crowding::Even, seed as u64, 20);
         }
     }
 }
@@ -180,7 +180,8 @@ fn agrees_with_a_list_per_home() {
 fn agrees_when_nearly_full() {
     for (seed, (shape, count)) in SHAPES.into_iter().enumerate() {
         if count > 3 {
-            let farthest = agrees(parameters(40, 0.97, shape, count), Crowd::Even, seed as u64, 5);
+            let farthest =
+                agrees(parameters(40, 0.97, shape, count), Crowding::Even, seed as u64, 5);
             assert!(farthest > 0, "nobody was away from home");
         }
     }
@@ -190,7 +191,7 @@ fn agrees_when_nearly_full() {
 #[test]
 fn agrees_in_a_crowd() {
     for (seed, (shape, count)) in SHAPES.into_iter().enumerate() {
-        let farthest = agrees(parameters(40, 0.8, shape, count), Crowd::Few, seed as u64, 5);
+        let farthest = agrees(parameters(40, 0.8, shape, count), Crowding::Few, seed as u64, 5);
         assert!(farthest > 2, "no crowd, nothing tested: {farthest}");
     }
 }
@@ -200,7 +201,7 @@ fn agrees_in_a_crowd() {
 fn agrees_on_runs_over_several_blocks() {
     for (seed, (shape, count)) in SHAPES.into_iter().enumerate() {
         if shape.remainder_bits >= 6 {
-            agrees(parameters(40, 0.7, shape, count), Crowd::Bucket, seed as u64, 5);
+            agrees(parameters(40, 0.7, shape, count), Crowding::Bucket, seed as u64, 5);
         }
     }
 }

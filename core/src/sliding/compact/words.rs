@@ -6,7 +6,7 @@ use crate::bits::Isa;
 
 /// The words of a block that say who has which slot.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Words {
+pub(super) struct BlockWords {
     pub(super) ends: u64,
     /// The buckets with entries. Of the first word the last bit is [`GOES_ON`]; of the second, as many
     /// bits are buckets as the layout says, and above is anything.
@@ -15,7 +15,7 @@ pub(super) struct Words {
     pub(super) guests: u32,
 }
 
-impl Words {
+impl BlockWords {
     /// True if no slot is free.
     #[inline(always)]
     pub(super) fn is_full(&self) -> bool {

@@ -10,14 +10,14 @@ use super::MOST;
 use super::words::{Field, Layout, Line, Words};
 
 /// Counters of a byte each, or wider when many have outgrown that.
-pub type Bytes = Words<Lanes>;
+pub type Bytes = Words<ByteLanes>;
 
 /// Counters in a cache line while few have outgrown their bytes.
 pub const COUNTERS_PER_LINE: usize = 64;
 
 /// Equal lanes: eight, four, two or one in a word.
 #[derive(Debug, Clone, Copy)]
-pub struct Lanes {
+pub struct ByteLanes {
     /// The counters in a word are 2 to the power of this.
     power: u32,
     /// As many ones as a lane has bits: in the lowest lane, the mark of a spilled word.
@@ -26,7 +26,7 @@ pub struct Lanes {
     limit: u64,
 }
 
-impl Layout for Lanes {
+impl Layout for ByteLanes {
     const LEVELS: &'static [u32] = &[8, 4, 2, 1];
 
     fn at_level(level: usize) -> Self {
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn bytes_follow_the_values() {
         let expected = [(200, 8.1), (60_000, 16.1), (1 << 31, 32.1), (1 << 60, 64.1)];
-        memory_follows_the_values::<Lanes>(&expected);
+        memory_follows_the_values::<ByteLanes>(&expected);
     }
 
     #[test]

@@ -27,7 +27,7 @@ mod spilled;
 mod string_array;
 mod words;
 
-pub use bytes::{Bytes, COUNTERS_PER_LINE, Lanes};
+pub use bytes::{ByteLanes, Bytes, COUNTERS_PER_LINE};
 pub use chunked::{CHUNK, ChunkCode, Chunked, Moved};
 pub use code::{Code, read_counters, write_counters};
 pub use fixed::Fixed;

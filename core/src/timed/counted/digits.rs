@@ -60,14 +60,14 @@ pub(super) fn worth(digit: u32, slot: usize) -> u64 {
 
 /// An entry with its whole count; its own digit says nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Counted {
+pub(super) struct Summed {
     pub(super) entry: Entry,
     pub(super) count: u64,
 }
 
 /// The numbers whose digits these entries are: neighbours of one key and tag belong together.
-pub(super) fn counted(entries: &[Entry]) -> Vec<Counted> {
-    let mut numbers: Vec<Counted> = Vec::with_capacity(entries.len());
+pub(super) fn counted(entries: &[Entry]) -> Vec<Summed> {
+    let mut numbers: Vec<Summed> = Vec::with_capacity(entries.len());
     let mut slot = 0;
     for &entry in entries {
         let (digit, entry) = (entry.payload, Entry { payload: 0, ..entry });
@@ -78,7 +78,7 @@ pub(super) fn counted(entries: &[Entry]) -> Vec<Counted> {
             }
             _ => {
                 slot = 0;
-                numbers.push(Counted { entry, count: worth(digit, 0) });
+                numbers.push(Summed { entry, count: worth(digit, 0) });
             }
         }
     }
@@ -87,10 +87,10 @@ pub(super) fn counted(entries: &[Entry]) -> Vec<Counted> {
 
 /// Adds up numbers of one key and tag. They are in order of their keys; within a key, tags are in that of
 /// their first appearance.
-pub(super) fn add_up(numbers: &mut Vec<Counted>) {
+pub(super) fn add_up(numbers: &mut Vec<Summed>) {
     let (mut kept, mut first) = (0, 0);
     for next in 0..numbers.len() {
-        let Counted { entry, count } = numbers[next];
+        let Summed { entry, count } = numbers[next];
         if kept > 0 && numbers[kept - 1].entry.key() != entry.key() {
             first = kept;
         }
@@ -121,7 +121,7 @@ pub(in super::super) fn gather(entries: &mut [Entry]) {
 }
 
 /// The entries that are the digits of these numbers.
-pub(super) fn entries_of(numbers: &[Counted]) -> Vec<Entry> {
+pub(super) fn entries_of(numbers: &[Summed]) -> Vec<Entry> {
     let mut entries = Vec::with_capacity(numbers.len() + numbers.len() / 8);
     for number in numbers {
         let entry = |payload| Entry { payload, ..number.entry };
@@ -173,12 +173,12 @@ mod tests {
     /// key that is left and tag is the sum over those it was made of.
     #[test]
     fn what_becomes_equal_is_added_up() {
-        let mut numbers: Vec<Counted> = (0..900)
+        let mut numbers: Vec<Summed> = (0..900)
             .map(|i| {
                 let (bucket, tag) = ((remix(i, 1) % 3) as u32, (remix(i, 4) % 5) as u32);
                 let entry = Entry { bucket, remainder: remix(i, 2) | 1, tag, payload: 0 };
                 let count = 1 + remix(i, 3) % (1 << (remix(i, 6) % 12));
-                Counted { entry: entry.cut((remix(i, 5) % 9) as u32), count }
+                Summed { entry: entry.cut((remix(i, 5) % 9) as u32), count }
             })
             .collect();
         numbers.sort_by_key(|number| number.entry.key());
