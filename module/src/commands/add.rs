@@ -3,7 +3,7 @@
 //! Items may be any bytes, so options come in a command of their own, before a word that ends them.
 
 use super::moment::{MOMENT, now_and_at};
-use super::reserve::{NOT_RESERVED, change_or_create, unreserved_wish};
+use super::reserve::{NOT_RESERVED, change_or_create_at, unreserved_wish};
 use crate::args::{self, When};
 use crate::engine::{Arg, Command, Doc, Effect, Keys, Refusal, Reply};
 use crate::object::Repeat;
@@ -81,15 +81,12 @@ fn insert(
 ) -> Result<Reply, Refusal> {
     let items = call.items(first);
     let ahead = call.ahead(first);
-    let origin = call.origin();
-    let (answers, sent) = change_or_create(
+    let (answers, sent) = change_or_create_at(
         call,
+        when,
         wish,
         #[inline(always)]
-        |stored| {
-            let (time, sent) = replicate::moment(when, stored, origin)?;
-            Ok((stored.insert(items.iter(), ahead, time, repeat), sent))
-        },
+        |stored, time| Ok(stored.insert(items.iter(), ahead, time, repeat)),
     )?;
     replicate::insertion(call, sent, first, repeat);
     call.notify(c"lately.add");

@@ -1,11 +1,14 @@
 //! `LATELY.RESERVE`: makes an empty filter.
 
+use lately::Time;
+
+use crate::args::When;
 use crate::config;
 use crate::engine::{Access, Arg, Command, Doc, Effect, Keys, Kind, Refusal, Reply};
 use crate::keeper;
 use crate::object::{Stored, Value};
 use crate::ours::{Call, Ours};
-use crate::replicate;
+use crate::replicate::{self, Sent};
 use crate::wish::Wish;
 
 /// `LATELY.RESERVE key [LAST n | WITHIN ms | EVER] [ERROR e | MEMORY bytes] ...`
@@ -96,6 +99,26 @@ pub fn change_or_create<T>(
     let changed = change(&mut stored)?;
     put(call, stored, &exact);
     Ok(changed)
+}
+
+/// The same at a moment that is believed; also says how that has to be sent.
+#[inline(always)]
+pub fn change_or_create_at<T>(
+    call: &mut Call<'_>,
+    when: When,
+    wish: impl FnOnce() -> Result<Wish, Refusal>,
+    change: impl FnOnce(&mut Stored, Time) -> Result<T, Refusal>,
+) -> Result<(T, Sent), Refusal> {
+    let origin = call.origin();
+    change_or_create(
+        call,
+        wish,
+        #[inline(always)]
+        |stored| {
+            let (time, sent) = replicate::moment(when, stored, origin)?;
+            Ok((change(stored, time)?, sent))
+        },
+    )
 }
 
 /// Makes the filter of the key that word 1 names.

@@ -4,7 +4,7 @@
 use lately::Time;
 
 use super::moment::now_and_at;
-use super::reserve::{change_or_create, unreserved_wish};
+use super::reserve::{change_or_create_at, unreserved_wish};
 use crate::args::{self, When};
 use crate::engine::{Arg, Effect, Kind, Refusal, Reply};
 use crate::ours::Call;
@@ -24,10 +24,8 @@ fn insert(call: &mut Call<'_>, when: When, first: usize) -> Result<Reply, Refusa
         .map(Time::from_millis)
         .ok_or_else(|| Refusal::new("the deadline must be milliseconds, from 0 to 2^63 - 1"))?;
     let items = call.items(first + 1);
-    let origin = call.origin();
-    let (answers, sent) = change_or_create(call, unreserved_wish, |stored| {
-        let (time, sent) = replicate::moment(when, stored, origin)?;
-        Ok((stored.insert_until(items.iter(), time, deadline)?, sent))
+    let (answers, sent) = change_or_create_at(call, when, unreserved_wish, |stored, time| {
+        stored.insert_until(items.iter(), time, deadline)
     })?;
     replicate::deadline(call, sent, first);
     call.notify(c"lately.add");

@@ -4,7 +4,7 @@ use lately::Time;
 
 use super::Shape;
 use crate::args::{self, When};
-use crate::commands::reserve::change_or_create;
+use crate::commands::reserve::change_or_create_at;
 use crate::engine::{Ahead, Answers, Arg, Command, Doc, Effect, Items, Keys, Kind, Refusal, Reply};
 use crate::object::{Repeat, Stored};
 use crate::ours::{Call, Ours};
@@ -123,18 +123,16 @@ fn insert(
     let items = call.items(first);
     let ahead = call.ahead(first);
     let wish = || Ok(shape()?.wish());
-    let origin = call.origin();
-    let (taken, sent) = change_or_create(
+    let (taken, sent) = change_or_create_at(
         call,
+        When::Now,
         wish,
         #[inline(always)]
-        |stored| {
-            let (moment, sent) = replicate::moment(When::Now, stored, origin)?;
-            let taken = match super::most_items(stored) {
+        |stored, moment| {
+            Ok(match super::most_items(stored) {
                 None => (stored.insert(items.iter(), ahead, moment, Repeat::Refreshes), None),
                 Some(most) => insert_until_full(stored, most, items, ahead, moment),
-            };
-            Ok((taken, sent))
+            })
         },
     )?;
     let count = taken.0.as_slice().len();
