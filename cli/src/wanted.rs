@@ -60,11 +60,7 @@ pub(crate) struct Wanted {
 impl Wanted {
     /// The goal as stated, with defaults for what is not.
     pub(crate) fn goal(&self) -> anyhow::Result<Goal> {
-        let window = match (self.last, self.within) {
-            (Some(items), _) => Window::Last(items),
-            (_, Some(span)) => Window::Within(span),
-            _ => Window::Ever,
-        };
+        let window = window_of(self.last, self.within);
         let careful = || ErrorRate::new(ErrorRate::SMALLEST).map(Limit::Error);
         let limit = self.limit().map_or_else(careful, Ok)?;
         let slack = match &self.slack {
@@ -115,6 +111,12 @@ impl Wanted {
         }
         result.context("no window is given, so every line would be remembered; try --last N")
     }
+}
+
+/// The window that flags state, which exclude each other.
+pub(crate) fn window_of(last: Option<u64>, within: Option<Span>) -> Window {
+    let within = within.map_or(Window::Ever, Window::Within);
+    last.map_or(within, Window::Last)
 }
 
 /// The same text can be both: `10m` is ten million lines or ten minutes.

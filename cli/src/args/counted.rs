@@ -9,6 +9,7 @@ use lately_papers::CATALOG;
 
 use crate::tolerable;
 use crate::unjudged::Unjudged;
+use crate::wanted::window_of;
 
 /// What is counted.
 #[derive(Debug, Args)]
@@ -83,11 +84,7 @@ const SLACK: u64 = 60;
 impl Counted {
     /// The goal as stated, with defaults for what is not.
     pub(crate) fn goal(&self) -> anyhow::Result<Goal> {
-        let window = match (self.last, self.within) {
-            (Some(items), _) => Window::Last(items),
-            (_, Some(span)) => Window::Within(span),
-            _ => Window::Ever,
-        };
+        let window = window_of(self.last, self.within);
         let limit = self.accuracy.limit();
         if matches!(limit, Limit::Memory(_)) && self.last.is_none() && self.expected.is_none() {
             bail!(
