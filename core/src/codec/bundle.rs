@@ -102,6 +102,14 @@ mod tests {
     }
 
     #[test]
+    fn a_newer_version_is_refused() {
+        let mut bytes = Bundle { items: 9, parts: vec![snapshot()] }.write();
+        bytes[BUNDLE_MAGIC.len()..][..2].copy_from_slice(&(VERSION + 1).to_le_bytes());
+        let error = Error::Version { newest: VERSION, found: VERSION + 1 };
+        assert_eq!(Bundle::read(&bytes).unwrap_err(), error);
+    }
+
+    #[test]
     fn damage_is_refused() {
         let bytes = Bundle { items: 9, parts: vec![snapshot(), snapshot()] }.write();
         assert_eq!(Bundle::read(&snapshot()).unwrap_err(), Error::NotASnapshot);

@@ -157,3 +157,24 @@ fn hashing_from_fields(mode: u8, secret: [u8; 16]) -> Result<Hashing, Error> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_keys_are_hashed_is_told_without_a_doubt() {
+        for hashing in [Hashing::Fast(Seed(7)), Hashing::Keyed([9; 16])] {
+            let (mode, secret) = hashing_fields(hashing);
+            assert_eq!(hashing_from_fields(mode, secret), Ok(hashing));
+        }
+        let field = |mode, secret| match hashing_from_fields(mode, secret) {
+            Err(Error::Field { field, found, .. }) => (field, found),
+            other => panic!("{other:?}"),
+        };
+        // A seed has eight bytes; what stands behind it would be lost.
+        assert_eq!(field(1, [3; 16]), ("seed", 3));
+        assert_eq!(field(0, [0; 16]), ("hashing", 0));
+        assert_eq!(field(3, [0; 16]), ("hashing", 3));
+    }
+}

@@ -118,6 +118,14 @@ mod tests {
     }
 
     #[test]
+    fn numbers_are_at_most_what_they_may_be() {
+        let mut reader = Reader::new(&[7, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(reader.u64_at_most("n", 7, "at most 7"), Ok(7));
+        let error = Error::Field { field: "n", found: 8, expected: "at most 7" };
+        assert_eq!(reader.u64_at_most("n", 7, "at most 7"), Err(error));
+    }
+
+    #[test]
     fn huge_declared_lengths_allocate_nothing() {
         let mut reader = Reader::new(&[0; 16]);
         assert!(matches!(reader.words("w", u64::MAX), Err(Error::Truncated { .. })));

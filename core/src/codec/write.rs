@@ -72,3 +72,21 @@ impl Writer {
         self.bytes
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_stands_in_order() {
+        let mut out = Writer::new();
+        assert!(out.is_empty());
+        out.u8(1);
+        out.u16(0x0302);
+        out.words(&[4, 5]);
+        assert!(!out.is_empty());
+        assert_eq!(out.len(), 19);
+        let words = [[4, 0, 0, 0, 0, 0, 0, 0], [5, 0, 0, 0, 0, 0, 0, 0]].concat();
+        assert_eq!(out.into_bytes(), [&[1, 2, 3], &words[..]].concat());
+    }
+}

@@ -63,6 +63,12 @@ mod tests {
     }
 
     #[test]
+    fn keys_of_an_alphabet_of_two() {
+        // Two of two are seen with 3/4, four with 15/16.
+        assert!((duplicate_error(2, 4, 2) - 0.2).abs() < 1e-12);
+    }
+
+    #[test]
     fn a_tight_slack_costs_bits() {
         let loose = sliding_window(rate(0.01), 1 << 20, Some(1 << 20));
         let tight = sliding_window(rate(0.01), 1 << 20, Some(1 << 10));

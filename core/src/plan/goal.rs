@@ -106,7 +106,6 @@ impl Goal {
             return Err(Error::Parameter { name: "alphabet", found: "0".to_owned(), expected });
         }
         let expected = match (self.window, self.limit) {
-            _ if self.shortening.is_none() => None,
             (Window::Within(_), Limit::Error(_)) => None,
             (Window::Within(_), Limit::Memory(_)) => Some("beside an error, not beside a memory"),
             _ => Some("left out but for a window by time"),
@@ -122,5 +121,48 @@ impl Goal {
             _ => return Ok(()),
         };
         Err(Error::Parameter { name: "slack", found: self.slack.to_string(), expected })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::Span;
+
+    fn goal(window: Window) -> Goal {
+        Goal::new(window, ErrorRate::DEFAULT)
+    }
+
+    #[test]
+    fn slack_is_in_the_unit_of_the_window() {
+        let (items, time) = (Slack::Items(5), Slack::Time(Span::from_millis(5)));
+        let hour = Window::Within(Span::from_millis(3_600_000));
+        let expected = |window, slack| match (Goal { slack, ..goal(window) }).validate() {
+            Err(Error::Parameter { name: "slack", expected, .. }) => expected,
+            other => panic!("{window:?}, {slack:?}: {other:?}"),
+        };
+        assert!(expected(Window::Last(10), time).starts_with("a number of items"));
+        assert!(expected(hour, items).starts_with("a span of time"));
+        assert!(expected(Window::Ever, items).starts_with("left out"));
+        assert!(expected(Window::Ever, time).starts_with("left out"));
+        for (window, slack) in [(Window::Last(10), items), (hour, time)] {
+            assert_eq!((Goal { slack, ..goal(window) }).validate(), Ok(()));
+        }
+    }
+
+    #[test]
+    fn slack_is_allowed_up_to_what_was_said() {
+        let last = goal(Window::Last(10));
+        let few = Goal { slack: Slack::Items(3), ..last };
+        assert!(few.allows_slack(3) && !few.allows_slack(4));
+        assert!(last.allows_slack(u64::MAX));
+    }
+
+    #[test]
+    fn only_what_counts_is_for_whoever_counts() {
+        let one = goal(Window::Last(10));
+        let counting = Goal { counting: true, ..one };
+        assert!(one.counts().is_err() && one.does_not_count().is_ok());
+        assert!(counting.counts().is_ok() && counting.does_not_count().is_err());
     }
 }

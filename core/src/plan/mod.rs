@@ -257,6 +257,39 @@ mod tests {
     }
 
     #[test]
+    fn a_plan_tells_its_bits_beside_the_least() {
+        let rate = ErrorRate::new(0.01).unwrap();
+        let check = |goal: Goal, row: &str, least: f64| {
+            let plan = goal.plan_with(CATALOG.row(row).unwrap()).unwrap();
+            let bits = plan.bytes as f64 * 8.0 / 10_000.0;
+            assert_eq!(plan.bits_per_item, Some(bits), "{row}");
+            assert_eq!(plan.lower_bound_bits_per_item, Some(least), "{row}");
+            assert_eq!(plan.ratio, Some(bits / least), "{row}");
+        };
+        let last = Goal::new(Window::Last(10_000), rate);
+        check(last, "sliding", bound::sliding_window(rate, 10_000, None));
+        let exactly = Goal { slack: Slack::Items(0), ..last };
+        check(exactly, "quotient-short-hash", bound::sliding_window(rate, 10_000, Some(0)));
+        let ever = Goal { expected_items: Some(10_000), ..Goal::new(Window::Ever, rate) };
+        check(ever, "growing", bound::growing_set(rate, 10_000));
+    }
+
+    #[test]
+    fn prices_are_of_what_is_open() {
+        let row = CATALOG.row("quotient-table").unwrap();
+        let goal = Goal::new(Window::Last(1_000), Memory::from_bytes(1_000));
+        let plan = goal.plan_with(row).unwrap();
+        let mistakes = plan.blueprint.expected_mistakes(None).total();
+        assert_eq!(goal.price(&plan), felt(UNFELT + mistakes, plan.cost));
+        assert_eq!(goal.price_of(plan.bytes, plan.cost), felt(UNFELT, plan.cost));
+        let goal = Goal::new(Window::Last(1_000), ErrorRate::DEFAULT);
+        let plan = goal.plan_with(CATALOG.row("sliding").unwrap()).unwrap();
+        assert_eq!(goal.price(&plan), felt(plan.bytes as f64, plan.cost));
+        assert_eq!(goal.price(&plan), goal.price_of(plan.bytes, plan.cost));
+        assert!(felt(2.0, 1.0) > felt(1.0, 1.0) && felt(1.0, 2.0) > felt(1.0, 1.0));
+    }
+
+    #[test]
     fn reasons_tell_the_smallest_the_fastest_and_the_slow() {
         let mut told = [0; 3];
         for goal in grid() {

@@ -143,6 +143,17 @@ mod tests {
     }
 
     #[test]
+    fn an_error_may_be_larger_and_a_memory_to_shorten_at_too() {
+        let goal =
+            Goal::new(Window::Within(crate::window::Span::from_millis(60_000)), ErrorRate::DEFAULT);
+        assert!(goal.changes().any(|(_, change)| matches!(change, Change::Error(_))));
+        let shortening = Goal { shortening: Some(Memory::from_bytes(1_000)), ..goal };
+        let changes: Vec<_> = shortening.changes().map(|(_, change)| change).collect();
+        assert!(changes.iter().any(|change| matches!(change, Change::Memory(_))));
+        assert!(!changes.iter().any(|change| matches!(change, Change::Error(_))));
+    }
+
+    #[test]
     fn one_change_is_named() {
         let window = Window::Last(1_000_000);
         let goal = Goal { removing: true, ..Goal::new(window, Memory::from_bytes(10_000_000)) };
