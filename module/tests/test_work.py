@@ -11,7 +11,7 @@ import pytest
 from conftest import reserve
 from servers import wait_for
 from swing import swing
-from work import slow_steps
+from work import TURNS, slow_steps
 
 # Filters of about 100 MB.
 LARGE = {
@@ -97,7 +97,7 @@ def test_what_is_slow_is_found(engine):
         work("LATELY.DUMP" if always or len(turns) == 1 else "EXISTS", "k")
 
     slow = slow_steps(engine, lambda server, work: scenario(server, work, always=True))
-    assert [name for name, _ in slow] == ["LATELY.DUMP"] and len(turns) == 3
+    assert [name for name, _ in slow] == ["LATELY.DUMP"] and len(turns) == TURNS
     turns.clear()
     assert not slow_steps(engine, lambda server, work: scenario(server, work, always=False))
     assert len(turns) >= 2
