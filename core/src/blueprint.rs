@@ -65,7 +65,8 @@ pub trait Blueprint: Told + Debug + Send + Sync {
     /// Cache lines that one insert-and-check touches on average, when none is in the cache.
     fn lines_touched(&self) -> f64;
 
-    /// Items that one insert-and-check looks at one by one; none unless the structure scans.
+    /// Items that one insert-and-check looks at one by one, at 20 instructions each; none unless the structure
+    /// scans.
     fn items_scanned(&self) -> f64 {
         0.0
     }

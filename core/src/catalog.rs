@@ -32,7 +32,7 @@ use crate::duplicates::{
 use crate::error::Error;
 use crate::filter::Filter;
 use crate::growing::{GrowingCountsParameters, GrowingParameters};
-use crate::plan::Goal;
+use crate::plan::{Goal, Limit};
 use crate::sliding::{
     AgePartitionedParameters, DoubleBufferParameters, SlidingCompactParameters, SlidingParameters,
 };
@@ -145,9 +145,17 @@ impl Row {
             name,
             family,
             strength,
-            propose: |goal| match goal.shortening {
-                Some(_) if !S::SHORTENS => Err(Unfit("does not shorten its window")),
-                _ => Ok(Box::new(S::propose(goal)?)),
+            propose: |goal| {
+                if goal.shortening.is_some() && !S::SHORTENS {
+                    return Err(Unfit("does not shorten its window"));
+                }
+                let parameters = S::propose(goal)?;
+                match goal.limit {
+                    Limit::Memory(memory) if memory.bytes() < parameters.heap_bytes() => {
+                        Err(Unfit("needs more memory"))
+                    }
+                    _ => Ok(Box::new(parameters)),
+                }
             },
             floor: S::floor,
             described: S::described,

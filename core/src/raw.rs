@@ -51,7 +51,7 @@ pub mod quantity {
     pub use crate::quantity::items;
 }
 
-/// Every structure of the [catalog](crate::catalog) of the library, with its parameters.
+/// Structures of the [catalog](crate::catalog) of the library, with their parameters.
 pub mod structures {
     pub use crate::duplicates::{
         Alone, AloneParameters, CompactShortHash, CompactShortHashParameters, ExactWindow,

@@ -42,13 +42,14 @@ fn the_format_has_the_parameters_of_every_structure() {
     let path = root().join("FORMAT.md");
     let text = fs::read_to_string(&path).unwrap();
     let written = text.lines().map(|line| {
-        let cells: Vec<&str> = line.split(" | ").collect();
+        let cells: Vec<&str> = line.splitn(5, '|').map(str::trim).collect();
         let row = CATALOG.iter().find(|row| {
-            cells.len() == 4
-                && cells[..2] == [format!("| {}", row.family), format!("`{}`", row.name)]
+            cells.len() == 5 && cells[1..3] == [row.family.to_string(), format!("`{}`", row.name)]
         });
         match row {
-            Some(row) => [cells[0], cells[1], &(row.described)(), cells[3]].join(" | "),
+            Some(row) => {
+                ["", cells[1], cells[2], &(row.described)(), cells[4]].join(" | ").trim().into()
+            }
             None => line.to_owned(),
         }
     });

@@ -124,13 +124,12 @@ fn blueprint(row: &Row) -> Box<dyn Blueprint> {
     let counting = Goal { counting: true, expected_items: Some(200), ..growing };
     let counted_often = Goal { counting: true, ..counted };
     let small = Goal::new(Window::Last(100), Memory::from_bytes(120));
-    let goals = [counted, timed, growing, counting, counted_often, small];
+    let few = Goal::new(Window::Last(50), rate);
+    let goals = [counted, timed, growing, counting, counted_often, small, few];
     let short = || -> Option<Box<dyn Blueprint>> {
         (row.name == "shortening").then(|| Box::new(short()) as _)
     };
-    goals
-        .iter()
-        .find_map(|goal| (row.propose)(goal).ok())
-        .or_else(short)
-        .unwrap_or_else(|| panic!("{} accepts no goal of the samples: add one", row.name))
+    goals.iter().find_map(|goal| (row.propose)(goal).ok()).or_else(short).unwrap_or_else(|| {
+        panic!("{} accepts no goal of `core/tests/samples/mod.rs`: add one", row.name)
+    })
 }
