@@ -65,7 +65,8 @@ def test_no_command_takes_long(engine, name):
 
 
 def test_no_plan_takes_long(engine):
-    """The memory is given, and of all structures the one that errs least is taken; whatever the size."""
+    """The memory is given, and of all structures the one that errs least is taken; whatever the size. How many
+    formulas that takes is counted by a test of the planner, on any machine."""
 
     def scenario(server, work):
         for items in [100, 2000, 30_000, 1_000_000, 20_000_000]:
@@ -83,7 +84,8 @@ def test_no_plan_takes_long(engine):
                 work("LATELY.RESERVE", "k", *window, "ERROR", error)
                 work("UNLINK", "k")
 
-    assert not slow_steps(engine, scenario)
+    # Once for a filter: 27 million instructions at most, 4 ms where the script takes 5.
+    assert not slow_steps(engine, scenario, limit=8e-3)
 
 
 def test_what_is_slow_is_found(engine):
