@@ -14,6 +14,7 @@ mod horizon;
 mod hostile;
 mod laws;
 mod methods;
+mod plans;
 mod samples;
 mod shortening;
 mod sliding;

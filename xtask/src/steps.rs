@@ -77,6 +77,7 @@ pub fn golden() -> Result<()> {
     };
     run(&[
         Step::new("golden files", move || written(&["--test", "all", "golden::"])),
+        Step::new("plans", move || written(&["--test", "all", "plans::"])),
         Step::new("parameters in FORMAT.md", move || {
             written(&["--test", "all", "catalog::the_format"])
         }),

@@ -1,0 +1,178 @@
+//! What is planned for a grid of goals, as it was when somebody last looked.
+//!
+//! `golden/plans.txt` has every structure's answer to every goal: its parameters, what it promises, takes and
+//! costs, and why others have none. Users feel a change of any of these, so none comes unnoticed. Where it is wanted,
+//! `cargo xtask golden` writes the file again, and the difference is there to be read.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use lately::plan::{Goal, Limit};
+use lately::raw::{Blueprint, Unfit};
+use lately::{ErrorRate, Memory, Slack, Span, Window};
+use lately_papers::CATALOG;
+
+fn error(rate: f64) -> Limit {
+    ErrorRate::new(rate).unwrap().into()
+}
+
+fn memory(bytes: u64) -> Limit {
+    Memory::from_bytes(bytes).into()
+}
+
+/// From a few items to many, each kind of wish at least once.
+fn goals() -> Vec<Goal> {
+    let hour = Window::Within(Span::from_millis(3_600_000));
+    let mut goals = Vec::new();
+    for (window, limit) in [
+        (Window::Last(1), error(0.01)),
+        (Window::Last(3), error(1e-9)),
+        (Window::Last(100), error(0.3)),
+        (Window::Last(5_000), error(0.001)),
+        (Window::Last(1_000_000), error(0.01)),
+        (Window::Last(1_000_000), error(1e-9)),
+        (Window::Last(30_000_000), error(1e-4)),
+        (Window::Last(1 << 40), error(0.001)),
+        (Window::Last(10), memory(64)),
+        (Window::Last(2_000), memory(3_000)),
+        (Window::Last(1_000_000), memory(1_000_000)),
+        (hour, error(0.01)),
+        (hour, memory(1_000_000)),
+        (Window::Ever, error(0.01)),
+        (Window::Ever, error(1e-6)),
+    ] {
+        goals.push(Goal::new(window, limit));
+    }
+    let last = Goal::new(Window::Last(100_000), error(0.001));
+    for slack in [0, 100, 20_000] {
+        goals.push(Goal { slack: Slack::Items(slack), ..last });
+    }
+    let within = Goal::new(hour, error(0.001));
+    goals.push(Goal { slack: Slack::Time(Span::from_millis(60_000)), ..within });
+    goals.push(Goal { shortening: Some(Memory::from_bytes(100_000)), ..within });
+    for (goal, expected) in [
+        (last, 500),
+        (within, 100_000),
+        (Goal { limit: memory(500_000), ..within }, 100_000),
+        (Goal::new(Window::Ever, error(0.01)), 1_000),
+        (Goal::new(Window::Ever, error(0.01)), 50_000_000),
+        (Goal::new(Window::Ever, error(1e-4)), 1_000_000),
+        (Goal::new(Window::Ever, memory(1_000_000)), 500_000),
+        (Goal::new(Window::Ever, memory(1_000)), 500),
+    ] {
+        let goal = Goal { expected_items: Some(expected), ..goal };
+        goals.extend([goal, Goal { removing: true, ..goal }, Goal { counting: true, ..goal }]);
+    }
+    goals.push(Goal { alphabet: Some(3_000), ..Goal::new(Window::Last(2_000), memory(1_000)) });
+    goals
+}
+
+/// The goal in words.
+fn name(goal: &Goal) -> String {
+    let mut name = match goal.limit {
+        Limit::Error(rate) => format!("{}, error {rate}", goal.window),
+        Limit::Memory(memory) => format!("{}, {memory}", goal.window),
+    };
+    let hints = [("expected", goal.expected_items), ("alphabet", goal.alphabet)];
+    for (hint, number) in hints {
+        number.inspect(|number| write!(name, ", {hint} {number}").unwrap());
+    }
+    if let Some(memory) = goal.shortening {
+        write!(name, ", shortening at {memory}").unwrap();
+    }
+    if goal.slack != Slack::Unlimited {
+        write!(name, ", slack {}", goal.slack).unwrap();
+    }
+    for (word, wanted) in [("counting", goal.counting), ("removing", goal.removing)] {
+        name += &if wanted { format!(", {word}") } else { String::new() };
+    }
+    name
+}
+
+/// All that is known of a structure before it is built.
+fn told(blueprint: &dyn Blueprint, goal: &Goal) -> String {
+    let promise = blueprint.promise();
+    let mistakes = blueprint.expected_mistakes(goal.alphabet);
+    let fields: Vec<_> =
+        blueprint.fields().iter().map(|(name, value)| format!("{name} {value}")).collect();
+    let mut told = format!(
+        "{} | {} bytes, {:.4} lines, {:.5e} wrong | slack {}",
+        fields.join(", "),
+        blueprint.heap_bytes(),
+        blueprint.lines_touched(),
+        promise.false_positives,
+        promise.slack,
+    );
+    let others = [
+        ("forgets", promise.false_negatives),
+        ("expected wrong", mistakes.false_positives),
+        ("expected to forget", mistakes.false_negatives),
+        ("scans", blueprint.items_scanned()),
+        ("promised items", blueprint.promised_items().unwrap_or(0) as f64),
+    ];
+    for (what, number) in others.into_iter().filter(|&(_, number)| number > 0.0) {
+        write!(told, ", {what} {number:.5e}").unwrap();
+    }
+    for (what, holds) in [
+        ("adapts", blueprint.adapts()),
+        ("lean", blueprint.is_lean()),
+        ("for even streams", blueprint.needs_even_stream()),
+    ] {
+        told += &if holds { format!(", {what}") } else { String::new() };
+    }
+    told
+}
+
+fn all() -> String {
+    let mut all = String::new();
+    for goal in goals() {
+        writeln!(all, "\n{}", name(&goal)).unwrap();
+        let plans = match goal.plans_of(CATALOG) {
+            Ok(plans) => plans,
+            Err(why) => {
+                writeln!(all, "  {why}").unwrap();
+                continue;
+            }
+        };
+        for plan in &plans {
+            writeln!(all, "  {} | {}", plan.row.name, told(&*plan.blueprint, &goal)).unwrap();
+        }
+        if let Ok(best) = goal.best_plan() {
+            let least = best.lower_bound_bits_per_item.unwrap_or(0.0);
+            writeln!(all, "  picks {}, the least {least:.4} bits", best.row.name).unwrap();
+        }
+        let mut unfit = BTreeMap::<_, Vec<_>>::new();
+        for row in CATALOG.iter() {
+            if let Err(Unfit(why)) = (row.propose)(&goal) {
+                unfit.entry(why).or_default().push(row.name);
+            }
+            let floor = (row.floor)(&goal);
+            if floor.bytes > 0 && floor.bytes < u64::MAX {
+                let (name, price) = (row.name, floor.price);
+                writeln!(all, "  {name} at least {} bytes, {price:.5e}", floor.bytes).unwrap();
+            }
+        }
+        for (why, names) in unfit {
+            writeln!(all, "  {why}: {}", names.join(", ")).unwrap();
+        }
+    }
+    all
+}
+
+#[test]
+fn plans_are_as_they_were() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/plans.txt");
+    let planned = all();
+    if std::env::var_os("LATELY_WRITE_GOLDEN").is_some() {
+        fs::write(&path, &planned).unwrap();
+    }
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    let changed = planned.lines().zip(kept.lines()).find(|(new, old)| new != old);
+    assert!(
+        planned == kept,
+        "{}: plans have changed, first of all in\n{changed:#?}\n`cargo xtask golden` writes them again",
+        path.display()
+    );
+}
