@@ -15,6 +15,7 @@ mod hostile;
 mod laws;
 mod methods;
 mod plans;
+mod refused;
 mod samples;
 mod shortening;
 mod sliding;

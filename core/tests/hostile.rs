@@ -26,7 +26,7 @@ fn open(bytes: &[u8]) -> Result<Box<dyn Filter>, Error> {
 }
 
 /// The bytes with a checksum that fits them.
-fn forge(mut bytes: Vec<u8>) -> Vec<u8> {
+pub fn forge(mut bytes: Vec<u8>) -> Vec<u8> {
     let end = bytes.len() - CHECKSUM_BYTES;
     let checksum = xxh3_64(&bytes[..end]).to_le_bytes();
     bytes[end..].copy_from_slice(&checksum);

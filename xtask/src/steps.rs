@@ -78,6 +78,7 @@ pub fn golden() -> Result<()> {
     run(&[
         Step::new("golden files", move || written(&["--test", "all", "golden::"])),
         Step::new("plans", move || written(&["--test", "all", "plans::"])),
+        Step::new("refusals", move || written(&["--test", "all", "refused::"])),
         Step::new("parameters in FORMAT.md", move || {
             written(&["--test", "all", "catalog::the_format"])
         }),
