@@ -19,6 +19,7 @@ mod refused;
 mod samples;
 mod shortening;
 mod sliding;
+mod streams;
 mod threads;
 mod timed;
 mod timed_memory;

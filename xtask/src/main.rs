@@ -48,7 +48,7 @@ Usage: cargo xtask CHORE
                 does not list
   portable      the library without an operating system, in WebAssembly under node, on 32 bits, on a
                 big-endian machine under Miri, and with the oldest Rust that it says it needs
-  golden        write golden snapshots that are missing, and what is planned, refused and listed in FORMAT.md
+  golden        write golden snapshots that are missing, and what else is kept of structures
   public        write core/public.txt again, the list of all that is public
   module        the tests of the module on Redis and Valkey only
   python        the tests of the package for Python only, on a wheel of it

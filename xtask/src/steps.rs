@@ -79,6 +79,7 @@ pub fn golden() -> Result<()> {
         Step::new("golden files", move || written(&["--test", "all", "golden::"])),
         Step::new("plans", move || written(&["--test", "all", "plans::"])),
         Step::new("refusals", move || written(&["--test", "all", "refused::"])),
+        Step::new("streams", move || written(&["--test", "all", "streams::"])),
         Step::new("parameters in FORMAT.md", move || {
             written(&["--test", "all", "catalog::the_format"])
         }),

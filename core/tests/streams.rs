@@ -1,0 +1,210 @@
+//! Long streams through every structure: all that can be seen of it, as it was when somebody last looked.
+//!
+//! The same calls give the same answers and the same bytes, everywhere and in every release: a replica may run another
+//! one than its primary. `golden/streams.txt` has a checksum of the snapshot and of all answers at some points of a
+//! stream that fills a structure, repeats, takes back, and joins two of them. Where bytes change on purpose,
+//! `cargo xtask golden` writes the file again.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use crate::samples::HASHING;
+use lately::catalog::Row;
+use lately::growing::GrowingParameters;
+use lately::plan::Goal;
+use lately::raw::{Age, Blueprint, Filter, codec, remix};
+use lately::{ErrorRate, Memory, Seed, Slack, Span, Time, Window};
+use lately_papers::CATALOG;
+use xxhash_rust::xxh3::Xxh3;
+
+/// Items that windows hold.
+const WINDOW: u64 = 2_000;
+
+/// Operations between two looks.
+const STEP: u64 = 3_000;
+
+/// Looks at each structure.
+const STEPS: u64 = 4;
+
+/// Every kind of wish, once each: every structure reaches one of them.
+fn goals() -> Vec<(&'static str, Goal)> {
+    let rate = ErrorRate::new(0.01).unwrap();
+    let last = Goal::new(Window::Last(WINDOW), rate);
+    let within = Goal::new(Window::Within(Span::from_millis(WINDOW)), rate);
+    let ever = Goal::new(Window::Ever, rate);
+    let rare = ErrorRate::new(1e-5).unwrap().into();
+    vec![
+        ("last", last),
+        ("last, rarely wrong", Goal { limit: rare, ..last }),
+        ("last, little slack", Goal { slack: Slack::Items(20), ..last }),
+        ("within", within),
+        (
+            "within, bounded",
+            Goal { limit: Memory::from_bytes(4_000).into(), expected_items: Some(1_000), ..within },
+        ),
+        ("within, shortening", Goal { shortening: Some(Memory::from_bytes(8_192)), ..within }),
+        ("ever", ever),
+        ("ever, taking back", Goal { removing: true, ..ever }),
+        ("ever, stated", Goal { expected_items: Some(6_000), ..ever }),
+        ("ever, counting", Goal { counting: true, expected_items: Some(3_000), ..ever }),
+        ("last, counting", Goal { counting: true, ..last }),
+        ("within, counting", Goal { counting: true, ..within }),
+        ("last, in a memory", Goal { limit: Memory::from_bytes(1_500).into(), ..last }),
+    ]
+}
+
+/// Answers, added to a checksum as they come.
+struct Answers(Xxh3);
+
+impl Answers {
+    fn add(&mut self, answer: u64) {
+        self.0.update(&answer.to_le_bytes());
+    }
+
+    fn told(&self, filter: &dyn Filter, now: Time) -> String {
+        let snapshot = codec::save(filter, HASHING);
+        let mut sum = Xxh3::new();
+        sum.update(&snapshot);
+        format!(
+            "{} bytes {:016x}, answers {:016x}, heap {}, wrong {:.4e}, distinct {:.2}",
+            snapshot.len(),
+            sum.digest(),
+            self.0.digest(),
+            filter.heap_bytes(),
+            filter.false_positive_rate(),
+            filter.distinct(now).unwrap_or(-1.0),
+        )
+    }
+}
+
+/// Puts a piece of a stream into a filter: fresh keys, repeats near and far, and whatever else it can.
+fn drive(filter: &mut dyn Filter, numbers: std::ops::Range<u64>, answers: &mut Answers) -> Time {
+    let mut now = Time::ZERO;
+    for number in numbers {
+        now = Time::from_millis(number / 2);
+        let draw = remix(number, 1);
+        let key = match draw % 8 {
+            0 => number.saturating_sub(draw / 8 % 100),
+            1 => number.saturating_sub(draw / 8 % (2 * WINDOW)),
+            _ => number,
+        };
+        let hash = remix(key, 2);
+        answers.add(filter.contains_hash(remix(number, 3), now).into());
+        answers.add(match draw / 64 % 4 {
+            0 => filter.insert_new_hash(hash, now).into(),
+            _ => filter.insert_hash(hash, now).into(),
+        });
+        if let Some(age) = filter.aging().and_then(|aging| aging.age_hash(hash, now)) {
+            let (least, most) = match age {
+                Age::Items(ages) => ages.into_inner(),
+                Age::Time(ages) => (ages.start().millis(), ages.end().millis()),
+            };
+            answers.add(least ^ most << 32);
+        }
+        let earlier = remix(number.saturating_sub(draw / 512 % 50), 2);
+        if let Some(counting) = filter.as_counting() {
+            answers.add(counting.add_hash(earlier, 1 << (draw / 1_024 % 12), now));
+            answers.add(counting.count_hash(hash, now));
+            if number % 5 == 0 {
+                answers.add(counting.take_back_hash(earlier, 3, now).unwrap_or(u64::MAX));
+                answers.add(counting.admit_hash(hash, 1, 40, now).allowed.into());
+            }
+        }
+        if number % 3 == 0
+            && let Some(removing) = filter.as_removing()
+        {
+            answers.add(removing.remove_hash(earlier).into());
+        }
+        if number % 7 == 0
+            && let Some(deadlines) = filter.as_deadlines()
+        {
+            let deadline = Time::from_millis(now.millis() + draw % WINDOW);
+            answers.add(deadlines.insert_until_hash(remix(number, 4), now, deadline).into());
+        }
+    }
+    now
+}
+
+/// Every structure for every goal that it reaches, and growing ones in many small segments.
+fn subjects() -> Vec<(String, Box<dyn Blueprint>)> {
+    let proposed = goals().into_iter().flat_map(|(wish, goal)| {
+        let of_row =
+            move |row: &Row| Some((format!("{}, {wish}", row.name), (row.propose)(&goal).ok()?));
+        CATALOG.iter().filter_map(of_row)
+    });
+    let small = [false, true].map(|removing| {
+        let parameters = GrowingParameters::with_error(0.01, 1_000, removing).unwrap();
+        let remainder_bits = parameters.remainder_bits.map(|bits| bits.min(4));
+        let small = GrowingParameters { bins: 1, remainder_bits, ..parameters };
+        let name = if removing { "growing, small, taking back" } else { "growing, small" };
+        (name.to_owned(), Box::new(small) as Box<dyn Blueprint>)
+    });
+    proposed.chain(small).collect()
+}
+
+/// A stream through one structure, with a look now and then.
+fn told(blueprint: &dyn Blueprint) -> String {
+    let mut all = String::new();
+    let mut answers = Answers(Xxh3::new());
+    let [mut filter, mut other] = [0, 1].map(|_| blueprint.allocate(Seed(7)));
+    let mut now = Time::ZERO;
+    for step in 0..STEPS {
+        now = drive(&mut *filter, step * STEP..(step + 1) * STEP, &mut answers);
+        writeln!(all, "  {}", answers.told(&*filter, now)).unwrap();
+    }
+    // Most of it is taken back: what grew shrinks.
+    if let Some(removing) = filter.as_removing() {
+        for number in 0..STEPS * STEP - 100 {
+            answers.add(removing.remove_hash(remix(number, 2)).into());
+        }
+        writeln!(all, "  taken back {}", answers.told(&*filter, now)).unwrap();
+    }
+    drive(&mut *other, STEP..2 * STEP, &mut answers);
+    let mut product = filter.clone();
+    if filter.unite(&*other).is_ok() {
+        writeln!(all, "  united {}", answers.told(&*filter, now)).unwrap();
+    }
+    if filter.as_counting().is_some_and(|counting| counting.merge(&*other).is_ok()) {
+        writeln!(all, "  merged {}", answers.told(&*filter, now)).unwrap();
+    }
+    if product.as_counting().is_some_and(|counting| counting.multiply(&*other).is_ok()) {
+        writeln!(all, "  multiplied {}", answers.told(&*product, now)).unwrap();
+    }
+    if filter.clock().is_some() {
+        let late = Time::from_millis(now.millis() + 3 * WINDOW / 4);
+        while !filter.expire(late, 3) {}
+        writeln!(all, "  expired {}", answers.told(&*filter, late)).unwrap();
+        filter.turn_back(now);
+        drive(&mut *filter, STEPS * STEP..STEPS * STEP + 500, &mut answers);
+        writeln!(all, "  turned back {}", answers.told(&*filter, now)).unwrap();
+    }
+    // Opened, it goes on as the one that was saved.
+    let (mut opened, _) = codec::open_of(CATALOG, &codec::save(&*filter, HASHING)).unwrap();
+    drive(&mut *opened, STEPS * STEP..(STEPS + 1) * STEP, &mut answers);
+    writeln!(all, "  opened {}", answers.told(&*opened, now)).unwrap();
+    all
+}
+
+fn all() -> String {
+    let told = |(name, blueprint): (String, Box<dyn Blueprint>)| {
+        format!("\n{name}\n{}", told(&*blueprint))
+    };
+    subjects().into_iter().map(told).collect()
+}
+
+#[test]
+fn streams_leave_what_they_always_left() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/streams.txt");
+    let found = all();
+    if std::env::var_os("LATELY_WRITE_GOLDEN").is_some() {
+        fs::write(&path, &found).unwrap();
+    }
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    let changed = found.lines().zip(kept.lines()).find(|(new, old)| new != old);
+    assert!(
+        found == kept,
+        "{}: a stream leaves something else, first of all in\n{changed:#?}\n`cargo xtask golden` writes it again",
+        path.display()
+    );
+}
