@@ -7,6 +7,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
 
 use crate::samples::HASHING;
@@ -78,52 +79,88 @@ impl Answers {
     }
 }
 
-/// Puts a piece of a stream into a filter: fresh keys, repeats near and far, and whatever else it can.
-fn drive(filter: &mut dyn Filter, numbers: std::ops::Range<u64>, answers: &mut Answers) -> Time {
-    let mut now = Time::ZERO;
-    for number in numbers {
-        now = Time::from_millis(number / 2);
-        let draw = remix(number, 1);
-        let key = match draw % 8 {
-            0 => number.saturating_sub(draw / 8 % 100),
-            1 => number.saturating_sub(draw / 8 % (2 * WINDOW)),
-            _ => number,
-        };
-        let hash = remix(key, 2);
-        answers.add(filter.contains_hash(remix(number, 3), now).into());
-        answers.add(match draw / 64 % 4 {
-            0 => filter.insert_new_hash(hash, now).into(),
-            _ => filter.insert_hash(hash, now).into(),
-        });
-        if let Some(age) = filter.aging().and_then(|aging| aging.age_hash(hash, now)) {
-            let (least, most) = match age {
-                Age::Items(ages) => ages.into_inner(),
-                Age::Time(ages) => (ages.start().millis(), ages.end().millis()),
-            };
-            answers.add(least ^ most << 32);
-        }
-        let earlier = remix(number.saturating_sub(draw / 512 % 50), 2);
-        if let Some(counting) = filter.as_counting() {
-            answers.add(counting.add_hash(earlier, 1 << (draw / 1_024 % 12), now));
-            answers.add(counting.count_hash(hash, now));
-            if number % 5 == 0 {
-                answers.add(counting.take_back_hash(earlier, 3, now).unwrap_or(u64::MAX));
-                answers.add(counting.admit_hash(hash, 1, 40, now).allowed.into());
+/// A piece of a stream.
+#[derive(Clone, Copy)]
+struct Stream {
+    /// Hashes of every other thousand keys are so many times closer together, as a power of two.
+    crowded: u32,
+}
+
+impl Stream {
+    fn hash(self, key: u64) -> u64 {
+        remix(key, 2) >> if key / 1_000 % 2 == 1 { self.crowded } else { 0 }
+    }
+
+    /// Some keys at once, in each of the ways.
+    fn batch(self, filter: &mut dyn Filter, number: u64, now: Time, answers: &mut Answers) {
+        let hashes: Vec<u64> = (0..60).map(|key| self.hash(number - key * key)).collect();
+        let mut told = [false; 60];
+        filter.prefetch_hashes(&hashes);
+        filter.contains_hashes(&hashes, now, &mut told);
+        told.iter().for_each(|&told| answers.add(told.into()));
+        match number / 100 % 3 {
+            0 => filter.insert_hashes(&hashes, now, &mut told),
+            1 => filter.insert_new_hashes(&hashes, now, &mut told),
+            _ => {
+                for (hash, told) in hashes.iter().zip(&mut told) {
+                    filter.prefetch_hash(*hash);
+                    *told = filter.insert_fetched_hash(*hash, now);
+                }
             }
         }
-        if number % 3 == 0
-            && let Some(removing) = filter.as_removing()
-        {
-            answers.add(removing.remove_hash(earlier).into());
-        }
-        if number % 7 == 0
-            && let Some(deadlines) = filter.as_deadlines()
-        {
-            let deadline = Time::from_millis(now.millis() + draw % WINDOW);
-            answers.add(deadlines.insert_until_hash(remix(number, 4), now, deadline).into());
-        }
+        told.iter().for_each(|&told| answers.add(told.into()));
     }
-    now
+
+    /// Puts a piece of it into a filter: fresh keys, repeats near and far, and whatever else it can.
+    fn drive(self, filter: &mut dyn Filter, numbers: Range<u64>, answers: &mut Answers) -> Time {
+        let mut now = Time::ZERO;
+        for number in numbers {
+            if number % 100 == 99 && number > 3_600 {
+                self.batch(filter, number, now, answers);
+            }
+            now = Time::from_millis(number / 2);
+            let draw = remix(number, 1);
+            let key = match draw % 8 {
+                0 => number.saturating_sub(draw / 8 % 100),
+                1 => number.saturating_sub(draw / 8 % (2 * WINDOW)),
+                _ => number,
+            };
+            let hash = self.hash(key);
+            answers.add(filter.contains_hash(remix(number, 3), now).into());
+            answers.add(match draw / 64 % 4 {
+                0 => filter.insert_new_hash(hash, now).into(),
+                _ => filter.insert_hash(hash, now).into(),
+            });
+            if let Some(age) = filter.aging().and_then(|aging| aging.age_hash(hash, now)) {
+                let (least, most) = match age {
+                    Age::Items(ages) => ages.into_inner(),
+                    Age::Time(ages) => (ages.start().millis(), ages.end().millis()),
+                };
+                answers.add(least ^ most << 32);
+            }
+            let earlier = self.hash(number.saturating_sub(draw / 512 % 50));
+            if let Some(counting) = filter.as_counting() {
+                answers.add(counting.add_hash(earlier, 1 << (draw / 1_024 % 12), now));
+                answers.add(counting.count_hash(hash, now));
+                if number % 5 == 0 {
+                    answers.add(counting.take_back_hash(earlier, 3, now).unwrap_or(u64::MAX));
+                    answers.add(counting.admit_hash(hash, 1, 40, now).allowed.into());
+                }
+            }
+            if number % 3 == 0
+                && let Some(removing) = filter.as_removing()
+            {
+                answers.add(removing.remove_hash(earlier).into());
+            }
+            if number % 7 == 0
+                && let Some(deadlines) = filter.as_deadlines()
+            {
+                let deadline = Time::from_millis(now.millis() + draw % WINDOW);
+                answers.add(deadlines.insert_until_hash(remix(number, 4), now, deadline).into());
+            }
+        }
+        now
+    }
 }
 
 /// Every structure for every goal that it reaches, and growing ones in many small segments.
@@ -144,23 +181,23 @@ fn subjects() -> Vec<(String, Box<dyn Blueprint>)> {
 }
 
 /// A stream through one structure, with a look now and then.
-fn told(blueprint: &dyn Blueprint) -> String {
+fn told(blueprint: &dyn Blueprint, stream: Stream) -> String {
     let mut all = String::new();
     let mut answers = Answers(Xxh3::new());
     let [mut filter, mut other] = [0, 1].map(|_| blueprint.allocate(Seed(7)));
     let mut now = Time::ZERO;
     for step in 0..STEPS {
-        now = drive(&mut *filter, step * STEP..(step + 1) * STEP, &mut answers);
+        now = stream.drive(&mut *filter, step * STEP..(step + 1) * STEP, &mut answers);
         writeln!(all, "  {}", answers.told(&*filter, now)).unwrap();
     }
     // Most of it is taken back: what grew shrinks.
     if let Some(removing) = filter.as_removing() {
         for number in 0..STEPS * STEP - 100 {
-            answers.add(removing.remove_hash(remix(number, 2)).into());
+            answers.add(removing.remove_hash(stream.hash(number)).into());
         }
         writeln!(all, "  taken back {}", answers.told(&*filter, now)).unwrap();
     }
-    drive(&mut *other, STEP..2 * STEP, &mut answers);
+    stream.drive(&mut *other, STEP..2 * STEP, &mut answers);
     let mut product = filter.clone();
     if filter.unite(&*other).is_ok() {
         writeln!(all, "  united {}", answers.told(&*filter, now)).unwrap();
@@ -176,21 +213,24 @@ fn told(blueprint: &dyn Blueprint) -> String {
         while !filter.expire(late, 3) {}
         writeln!(all, "  expired {}", answers.told(&*filter, late)).unwrap();
         filter.turn_back(now);
-        drive(&mut *filter, STEPS * STEP..STEPS * STEP + 500, &mut answers);
+        stream.drive(&mut *filter, STEPS * STEP..STEPS * STEP + 500, &mut answers);
         writeln!(all, "  turned back {}", answers.told(&*filter, now)).unwrap();
     }
     // Opened, it goes on as the one that was saved.
     let (mut opened, _) = codec::open_of(CATALOG, &codec::save(&*filter, HASHING)).unwrap();
-    drive(&mut *opened, STEPS * STEP..(STEPS + 1) * STEP, &mut answers);
+    stream.drive(&mut *opened, STEPS * STEP..(STEPS + 1) * STEP, &mut answers);
     writeln!(all, "  opened {}", answers.told(&*opened, now)).unwrap();
     all
 }
 
 fn all() -> String {
-    let told = |(name, blueprint): (String, Box<dyn Blueprint>)| {
-        format!("\n{name}\n{}", told(&*blueprint))
-    };
-    subjects().into_iter().map(told).collect()
+    let mut all = String::new();
+    for (name, blueprint) in subjects() {
+        for (words, crowded) in [("", 0), (", crowded", 5)] {
+            write!(all, "\n{name}{words}\n{}", told(&*blueprint, Stream { crowded })).unwrap();
+        }
+    }
+    all
 }
 
 #[test]
