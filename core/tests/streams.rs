@@ -12,9 +12,12 @@ use std::path::Path;
 
 use crate::samples::HASHING;
 use lately::catalog::Row;
-use lately::growing::GrowingParameters;
+use lately::dictionary::Repeat;
+use lately::dictionary::tools::CacheLines;
+use lately::growing::{Growing, GrowingParameters};
 use lately::plan::Goal;
-use lately::raw::{Age, Blueprint, Filter, codec, remix};
+use lately::raw::{Age, Blueprint, Filter, Structure, codec, remix};
+use lately::sliding::{Sliding, SlidingCompact, SlidingCompactParameters, SlidingParameters};
 use lately::{ErrorRate, Memory, Seed, Slack, Span, Time, Window};
 use lately_papers::CATALOG;
 use xxhash_rust::xxh3::Xxh3;
@@ -223,6 +226,51 @@ fn told(blueprint: &dyn Blueprint, stream: Stream) -> String {
     all
 }
 
+/// Cache lines that the operations of a stream touch.
+fn lines(stream: Stream, mut insert: impl FnMut(u64, Repeat, &mut CacheLines) -> bool) -> String {
+    let mut lines = CacheLines::default();
+    let mut sums = [0; 2];
+    for number in 0..STEPS * STEP {
+        let repeat = if number % 3 == 0 { Repeat::Keep } else { Repeat::Refresh };
+        let key = if number % 4 == 0 { number / 2 } else { number };
+        let new = insert(stream.hash(key), repeat, &mut lines);
+        sums[usize::from(new)] += lines.count();
+    }
+    format!("  {} lines for new keys, {} for others\n", sums[1], sums[0])
+}
+
+fn all_lines() -> String {
+    let mut all = String::new();
+    for (words, crowded) in [("", 0), (", crowded", 5)] {
+        let stream = Stream { crowded };
+        for rate in [0.01, 1e-5] {
+            writeln!(all, "\nlines, error {rate}{words}").unwrap();
+            let rate = ErrorRate::new(rate).unwrap();
+            let goal = Goal::new(Window::Last(WINDOW), rate);
+            let mut sliding = Sliding::new(SlidingParameters::propose(&goal).unwrap());
+            all +=
+                &lines(stream, |hash, repeat, lines| sliding.insert_counted(hash, repeat, lines));
+            let mut compact =
+                SlidingCompact::new(SlidingCompactParameters::propose(&goal).unwrap());
+            all +=
+                &lines(stream, |hash, repeat, lines| compact.insert_counted(hash, repeat, lines));
+            let mut looked_up = 0;
+            for number in 0..STEP {
+                let mut lines = CacheLines::default();
+                sliding.contains_counted(stream.hash(number * 5), &mut lines);
+                looked_up += lines.count();
+                compact.contains_counted(stream.hash(number * 5), &mut lines);
+                looked_up += lines.count();
+            }
+            writeln!(all, "  {looked_up} lines for looks").unwrap();
+            let parameters = GrowingParameters::with_error(rate.get(), 1_000, false).unwrap();
+            let mut growing = Growing::new(parameters);
+            all += &lines(stream, |hash, _, lines| growing.insert_counted(hash, lines));
+        }
+    }
+    all
+}
+
 fn all() -> String {
     let mut all = String::new();
     for (name, blueprint) in subjects() {
@@ -230,7 +278,7 @@ fn all() -> String {
             write!(all, "\n{name}{words}\n{}", told(&*blueprint, Stream { crowded })).unwrap();
         }
     }
-    all
+    all + &all_lines()
 }
 
 #[test]
