@@ -12,8 +12,8 @@ use std::path::Path;
 
 use crate::samples::HASHING;
 use lately::catalog::Row;
-use lately::dictionary::Repeat;
 use lately::dictionary::tools::CacheLines;
+use lately::dictionary::{Repeat, Shape};
 use lately::growing::{Growing, GrowingParameters};
 use lately::plan::Goal;
 use lately::raw::{Age, Blueprint, Filter, Structure, codec, remix};
@@ -180,8 +180,21 @@ fn subjects() -> Vec<(String, Box<dyn Blueprint>)> {
         let name = if removing { "growing, small, taking back" } else { "growing, small" };
         (name.to_owned(), Box::new(small) as Box<dyn Blueprint>)
     });
-    proposed.chain(small).collect()
+    let odd = ODD.into_iter().map(|(generations, shape)| {
+        let parameters = SlidingParameters { window: WINDOW, generations, shape };
+        (format!("sliding, {shape:?}"), Box::new(parameters) as Box<dyn Blueprint>)
+    });
+    proposed.chain(small).chain(odd).collect()
 }
+
+/// Dictionaries that no planner asks for, and the generations that their tags count: few sheds for many bins, so that a
+/// row cannot tell all homes apart; entries within a byte, or longer than a word that begins with any bit.
+const ODD: [(u64, Shape); 4] = [
+    (15, Shape { bins: 700, buckets: 57, remainder_bits: 20, tag_bits: 4, sheds: 2 }),
+    (3, Shape { bins: 700, buckets: 121, remainder_bits: 3, tag_bits: 2, sheds: 1 }),
+    (100, Shape { bins: 60, buckets: 89, remainder_bits: 8, tag_bits: 7, sheds: 4 }),
+    (255, Shape { bins: 90, buckets: 65, remainder_bits: 32, tag_bits: 8, sheds: 30 }),
+];
 
 /// A stream through one structure, with a look now and then.
 fn told(blueprint: &dyn Blueprint, stream: Stream) -> String {
@@ -241,7 +254,7 @@ fn lines(stream: Stream, mut insert: impl FnMut(u64, Repeat, &mut CacheLines) ->
 
 fn all_lines() -> String {
     let mut all = String::new();
-    for (words, crowded) in [("", 0), (", crowded", 5)] {
+    for (words, crowded) in [("", 0), (", crowded", 6)] {
         let stream = Stream { crowded };
         for rate in [0.01, 1e-5] {
             writeln!(all, "\nlines, error {rate}{words}").unwrap();
@@ -274,7 +287,7 @@ fn all_lines() -> String {
 fn all() -> String {
     let mut all = String::new();
     for (name, blueprint) in subjects() {
-        for (words, crowded) in [("", 0), (", crowded", 5)] {
+        for (words, crowded) in [("", 0), (", crowded", 6)] {
             write!(all, "\n{name}{words}\n{}", told(&*blueprint, Stream { crowded })).unwrap();
         }
     }
