@@ -66,7 +66,41 @@ fn goals() -> Vec<Goal> {
         goals.extend([goal, Goal { removing: true, ..goal }, Goal { counting: true, ..goal }]);
     }
     goals.push(Goal { alphabet: Some(3_000), ..Goal::new(Window::Last(2_000), memory(1_000)) });
+    goals.extend(impossible());
     goals
+}
+
+/// Goals that nothing reaches, so that the planner says what to change.
+fn impossible() -> Vec<Goal> {
+    let exactly = Goal { slack: Slack::Items(0), ..Goal::new(Window::Last(1_000), error(0.01)) };
+    let hour = Window::Within(Span::from_millis(3_600_000));
+    let little = Goal { expected_items: Some(1_000_000), ..Goal::new(Window::Ever, memory(64)) };
+    let both = Goal { counting: true, removing: true, ..Goal::new(Window::Ever, error(0.01)) };
+    vec![
+        Goal::new(Window::Last(1 << 47), error(1e-9)),
+        Goal::new(Window::Last(1_000), memory(3)),
+        Goal { removing: true, ..exactly },
+        Goal { removing: true, limit: memory(2_000), ..exactly },
+        Goal { expected_items: Some(1 << 46), ..Goal::new(hour, error(1e-9)) },
+        Goal { expected_items: Some(1 << 46), counting: true, ..Goal::new(hour, error(1e-9)) },
+        Goal {
+            expected_items: Some(1 << 46),
+            removing: true,
+            ..Goal::new(Window::Ever, error(1e-9))
+        },
+        Goal { removing: true, ..Goal::new(Window::Last(1 << 47), error(1e-9)) },
+        Goal { counting: true, ..Goal::new(Window::Last(1 << 47), error(1e-9)) },
+        Goal { counting: true, limit: memory(200), ..exactly },
+        Goal { shortening: Some(Memory::from_bytes(100)), ..Goal::new(hour, error(0.01)) },
+        Goal { removing: true, ..Goal::new(hour, memory(1_000)) },
+        Goal { counting: true, ..Goal::new(hour, memory(1_000)) },
+        Goal::new(Window::Ever, memory(1_000)),
+        little,
+        Goal { removing: true, ..little },
+        Goal { counting: true, ..little },
+        both,
+        Goal { expected_items: Some(100), ..both },
+    ]
 }
 
 /// The goal in words.
@@ -141,7 +175,8 @@ fn all() -> String {
         }
         if let Ok(best) = goal.best_plan() {
             let least = best.lower_bound_bits_per_item.unwrap_or(0.0);
-            writeln!(all, "  picks {}, the least {least:.4} bits", best.row.name).unwrap();
+            let (name, reason) = (best.row.name, best.reason);
+            writeln!(all, "  picks {name}, the least {least:.4} bits: {reason}").unwrap();
         }
         let mut unfit = BTreeMap::<_, Vec<_>>::new();
         for row in CATALOG.iter() {

@@ -154,6 +154,51 @@ mod tests {
     }
 
     #[test]
+    fn memories_double_and_errors_grow_tenfold() {
+        let bytes = |first| doubled(Memory::from_bytes(first)).map(|memory| memory.bytes());
+        assert_eq!(bytes(1 << 37).collect::<Vec<_>>(), [1 << 38, 1 << 39, 1 << 40]);
+        assert_eq!(bytes(0).next(), Some(2));
+        let errors: Vec<_> = tenfold(ErrorRate::new(0.003).unwrap()).map(ErrorRate::get).collect();
+        assert!(errors.len() == 2 && (errors[0] - 0.03).abs() < 1e-9, "{errors:?}");
+        assert!((errors[1] - 0.3).abs() < 1e-9, "{errors:?}");
+    }
+
+    /// Every goal that is tried differs from the one that was wished in what its change says, and in nothing else.
+    #[test]
+    fn a_change_changes_one_thing() {
+        let all = Goal {
+            slack: Slack::Items(0),
+            removing: true,
+            counting: true,
+            ..Goal::new(Window::Last(100), ErrorRate::DEFAULT)
+        };
+        let small = Goal { limit: Memory::from_bytes(100).into(), ..all };
+        let ever = Goal { slack: Slack::Unlimited, window: Window::Ever, ..all };
+        let hour = Window::Within(crate::window::Span::from_millis(3_600_000));
+        let short = Goal { shortening: Some(Memory::from_bytes(9)), window: hour, ..ever };
+        let mut tried = 0;
+        for wish in [all, small, ever, short] {
+            for (goal, change) in wish.changes() {
+                let expected = match change {
+                    Change::Slack => Goal { slack: Slack::Unlimited, ..wish },
+                    Change::Memory(memory) if wish.shortening.is_some() => {
+                        Goal { shortening: Some(memory), ..wish }
+                    }
+                    Change::Memory(memory) => Goal { limit: memory.into(), ..wish },
+                    Change::Error(rate) => Goal { limit: rate.into(), ..wish },
+                    Change::Expectation => Goal { expected_items: Some(1_000_000), ..wish },
+                    Change::WithoutCounting => Goal { counting: false, ..wish },
+                    Change::WithoutRemoving => Goal { removing: false, ..wish },
+                    Change::ErrorForMemory => Goal { limit: ErrorRate::DEFAULT.into(), ..wish },
+                };
+                assert!(goal == expected && goal != wish, "{goal:?}");
+                tried += 1;
+            }
+        }
+        assert!(tried > 60, "{tried}");
+    }
+
+    #[test]
     fn one_change_is_named() {
         let window = Window::Last(1_000_000);
         let goal = Goal { removing: true, ..Goal::new(window, Memory::from_bytes(10_000_000)) };
