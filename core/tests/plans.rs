@@ -9,6 +9,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
+use crate::samples::stated;
+use lately::growing::GrowingParameters;
 use lately::plan::{Goal, Limit};
 use lately::raw::{Blueprint, Unfit};
 use lately::{ErrorRate, Memory, Slack, Span, Window};
@@ -191,6 +193,22 @@ fn all() -> String {
         }
         for (why, names) in unfit {
             writeln!(all, "  {why}: {}", names.join(", ")).unwrap();
+        }
+    }
+    all + &of_older_releases()
+}
+
+/// Parameters that nobody plans any more, and that snapshots have.
+fn of_older_releases() -> String {
+    let mut all = "\nof older releases\n".to_owned();
+    let goal = Goal::new(Window::Ever, error(0.01));
+    for bins in [1, 3, 22] {
+        for expected_items in [10, 900, 7_000, 8_000, 11_000, 100_000, 10_000_000, 1 << 40] {
+            for (stated_bins, wider) in [(0, 0), (bins as u8 + 1, 0), (2 * bins as u8, 160)] {
+                let stated =
+                    GrowingParameters { bins, expected_items, ..stated(stated_bins, wider) };
+                writeln!(all, "  {}", told(&stated, &goal)).unwrap();
+            }
         }
     }
     all

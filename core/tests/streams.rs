@@ -206,12 +206,18 @@ fn told(blueprint: &dyn Blueprint, stream: Stream) -> String {
         now = stream.drive(&mut *filter, step * STEP..(step + 1) * STEP, &mut answers);
         writeln!(all, "  {}", answers.told(&*filter, now)).unwrap();
     }
-    // Most of it is taken back: what grew shrinks.
-    if let Some(removing) = filter.as_removing() {
-        for number in 0..STEPS * STEP - 100 {
-            answers.add(removing.remove_hash(stream.hash(number)).into());
+    // Almost all of it is taken back, as often as it is there: what grew shrinks, and grows again.
+    for piece in 0..2 * STEPS {
+        let Some(removing) = filter.as_removing() else { break };
+        for number in piece * STEP / 2..(piece + 1) * STEP / 2 - 40 {
+            let there = (0..16).take_while(|_| removing.remove_hash(stream.hash(number)));
+            answers.add(there.count() as u64);
         }
         writeln!(all, "  taken back {}", answers.told(&*filter, now)).unwrap();
+    }
+    if filter.as_removing().is_some() {
+        now = stream.drive(&mut *filter, STEP..2 * STEP, &mut answers).max(now);
+        writeln!(all, "  grown again {}", answers.told(&*filter, now)).unwrap();
     }
     stream.drive(&mut *other, STEP..2 * STEP, &mut answers);
     let mut product = filter.clone();
@@ -279,6 +285,18 @@ fn all_lines() -> String {
             let parameters = GrowingParameters::with_error(rate.get(), 1_000, false).unwrap();
             let mut growing = Growing::new(parameters);
             all += &lines(stream, |hash, _, lines| growing.insert_counted(hash, lines));
+        }
+        writeln!(all, "\nlines, odd shapes{words}").unwrap();
+        for (generations, shape) in ODD {
+            let parameters = SlidingParameters { window: WINDOW, generations, shape };
+            let mut odd = Sliding::new(parameters);
+            all += &lines(stream, |hash, repeat, lines| odd.insert_counted(hash, repeat, lines));
+            let mut one = CacheLines::default();
+            let looked_up = (0..STEP).map(|number| {
+                odd.contains_counted(stream.hash(number * 5), &mut one);
+                one.count()
+            });
+            writeln!(all, "  {} lines for looks", looked_up.sum::<usize>()).unwrap();
         }
     }
     all
