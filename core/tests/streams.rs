@@ -14,7 +14,7 @@ use crate::samples::HASHING;
 use lately::catalog::Row;
 use lately::dictionary::tools::CacheLines;
 use lately::dictionary::{Repeat, Shape};
-use lately::growing::{Growing, GrowingParameters};
+use lately::growing::{Growing, GrowingCountsParameters, GrowingParameters};
 use lately::plan::Goal;
 use lately::raw::{Age, Blueprint, Filter, Structure, codec, remix};
 use lately::sliding::{Sliding, SlidingCompact, SlidingCompactParameters, SlidingParameters};
@@ -180,6 +180,11 @@ fn subjects() -> Vec<(String, Box<dyn Blueprint>)> {
         let name = if removing { "growing, small, taking back" } else { "growing, small" };
         (name.to_owned(), Box::new(small) as Box<dyn Blueprint>)
     });
+    let lengths = GrowingParameters::with_error(0.01, 1_000, false).unwrap();
+    let remainder_bits = lengths.remainder_bits.map(|bits| bits.min(6));
+    let lengths = GrowingParameters { bins: 1, remainder_bits, ..lengths };
+    let counts: Box<dyn Blueprint> = Box::new(GrowingCountsParameters { lengths });
+    let small = small.into_iter().chain([("growing-counts, small".to_owned(), counts)]);
     let odd = ODD.into_iter().map(|(generations, shape)| {
         let parameters = SlidingParameters { window: WINDOW, generations, shape };
         (format!("sliding, {shape:?}"), Box::new(parameters) as Box<dyn Blueprint>)
@@ -220,15 +225,20 @@ fn told(blueprint: &dyn Blueprint, stream: Stream) -> String {
         writeln!(all, "  grown again {}", answers.told(&*filter, now)).unwrap();
     }
     stream.drive(&mut *other, STEP..2 * STEP, &mut answers);
-    let mut product = filter.clone();
-    if filter.unite(&*other).is_ok() {
-        writeln!(all, "  united {}", answers.told(&*filter, now)).unwrap();
-    }
-    if filter.as_counting().is_some_and(|counting| counting.merge(&*other).is_ok()) {
-        writeln!(all, "  merged {}", answers.told(&*filter, now)).unwrap();
-    }
-    if product.as_counting().is_some_and(|counting| counting.multiply(&*other).is_ok()) {
-        writeln!(all, "  multiplied {}", answers.told(&*product, now)).unwrap();
+    let (theirs, ours) = (other.clone(), filter.clone());
+    for (one, from, words) in
+        [(&mut filter, &theirs, "with fewer"), (&mut other, &ours, "with more")]
+    {
+        let mut product = one.clone();
+        if one.unite(&**from).is_ok() {
+            writeln!(all, "  united {words} {}", answers.told(&**one, now)).unwrap();
+        }
+        if one.as_counting().is_some_and(|counting| counting.merge(&**from).is_ok()) {
+            writeln!(all, "  merged {words} {}", answers.told(&**one, now)).unwrap();
+        }
+        if product.as_counting().is_some_and(|counting| counting.multiply(&**from).is_ok()) {
+            writeln!(all, "  multiplied {words} {}", answers.told(&*product, now)).unwrap();
+        }
     }
     if filter.clock().is_some() {
         let late = Time::from_millis(now.millis() + 3 * WINDOW / 4);
