@@ -347,3 +347,49 @@ fn a_copy_shrinks_like_the_original() {
     }
     assert!(most > 20 && filter.segments() < 4 && filter.items() == 0, "{}", filter.segments());
 }
+
+/// While a table becomes half as long, some entries at a time: whatever is saved then goes on like the original, to the
+/// byte.
+#[test]
+fn a_copy_halves_its_table_like_the_original() {
+    const KEYS: u64 = 40_000;
+    let remove = |filter: &mut Growing, key| assert!(filter.remove_hash(remix(key, 13)));
+    let mut filter = tiny(true);
+    (0..KEYS).for_each(|key| _ = filter.insert_hash(remix(key, 13), Time::ZERO));
+    (0..KEYS * 3 / 4).for_each(|key| remove(&mut filter, key));
+    let (mut copy, mut halving) = (opened(&filter), 0);
+    for key in KEYS * 3 / 4..KEYS {
+        remove(&mut filter, key);
+        remove(&mut copy, key);
+        if key % 4 > 0 {
+            continue;
+        }
+        let saved = codec::save(&filter, HASHING);
+        assert!(saved == codec::save(&copy, HASHING), "{key}");
+        // Behind the parameters are items, lost ones, the number of segments and the length of prefixes.
+        let parameters = u32::from_le_bytes(saved[32..36].try_into().unwrap()) as usize;
+        let at = codec::HEADER_BYTES + parameters + 8 + 8 + 4 + 1;
+        let made = u32::from_le_bytes(saved[at..at + 4].try_into().unwrap());
+        halving += made >> 31;
+        // As often as it can be in the middle of it, and now and then.
+        if made >> 31 == 1 || key % 100 == 0 {
+            copy = opened(&filter);
+        }
+    }
+    assert!(halving > 10, "{halving}");
+}
+
+/// Keys that have been there since before the first split are in many segments. What came later is taken back, and these
+/// merge all the same.
+#[test]
+fn segments_with_what_came_from_above_merge() {
+    let mut filter = tiny(true);
+    let insert = |filter: &mut Growing, key| _ = filter.insert_hash(remix(key, 14), Time::ZERO);
+    (0..20).for_each(|key| insert(&mut filter, key));
+    (20..4_000).for_each(|key| insert(&mut filter, key));
+    let most = filter.segments();
+    (20..4_000).for_each(|key| assert!(filter.remove_hash(remix(key, 14))));
+    assert!((0..20).all(|key| filter.contains_hash(remix(key, 14), Time::ZERO)));
+    assert_eq!(filter.items(), 20);
+    assert!(filter.segments() <= most / 8, "{} of {most}", filter.segments());
+}

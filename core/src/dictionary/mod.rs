@@ -18,6 +18,8 @@
 //! with hashes that crowd into few bins it is what keeps the answers one-sided.
 
 mod backyard;
+#[cfg(test)]
+mod beside_a_map;
 pub(crate) mod bins;
 pub(crate) mod head;
 mod layout;

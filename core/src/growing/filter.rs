@@ -340,6 +340,23 @@ pub(super) fn touch_directory(tools: impl Tools, lines: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hash::remix;
+
+    /// Of many segments some are asked how often they err: as often as all, but for chance.
+    #[test]
+    fn some_segments_err_as_often_as_all() {
+        let parameters = GrowingParameters::with_error(0.01, 1_000, false).unwrap();
+        let mut filter = Growing::new(GrowingParameters { bins: 1, ..parameters });
+        (0..120_000).for_each(|key| _ = filter.insert_hash(remix(key, 1), Time::ZERO));
+        assert!(filter.segments() > SEGMENTS_ASKED);
+        let rate = |hash, depth, segment: Segment<&[u64]>| {
+            segment.false_positive_rate(parameters.width_at(hash, depth))
+        };
+        let all = filter.directory.mean_rate(usize::MAX, rate);
+        let some = filter.directory.mean_rate(SEGMENTS_ASKED, rate);
+        assert!((0.9..1.1).contains(&(some / all)), "{some} {all}");
+        assert_eq!(filter.false_positive_rate(), some);
+    }
 
     /// One that is too large is split when those of its depth usually are, or if it is twice too large: hashes
     /// that crowd into one segment should not split all of them.

@@ -71,6 +71,12 @@ mod tests {
         for rate in [0.001, 0.02, 0.2] {
             let mut frozen = filter.frozen(rate);
             assert!(frozen.false_positive_rate() <= rate);
+            // As few bits as do.
+            let [before, after] = [&filter, &frozen].map(|one| one.parameters.remainder_bits[0]);
+            let times = |dropped: u8| filter.false_positive_rate() * f64::from(dropped).exp2();
+            assert!(times(before - after) <= rate);
+            let shortest = frozen.parameters.remainder_bits.iter().min().unwrap();
+            assert!(times(before - after + 1) > rate || *shortest == 1, "{before} {after}");
             assert!(frozen.heap_bytes() < filter.heap_bytes());
             assert!((0..keys / 2).all(|key| frozen.contains_hash(remix(key, 1), Time::ZERO)));
             for key in keys..2 * keys {

@@ -163,6 +163,32 @@ mod tests {
         }
     }
 
+    /// Segments of the other are so much deeper in a corner that those here cannot be split as often.
+    #[test]
+    fn a_deep_corner_goes_into_few_segments() {
+        let parameters = GrowingParameters::with_error(0.01, 1_000, false).unwrap();
+        let parameters = GrowingParameters { bins: 1, ..parameters };
+        let of = |hashes: &[u64]| {
+            let mut filter = Growing::new(parameters);
+            hashes.iter().for_each(|&hash| _ = filter.insert_hash(hash, Time::ZERO));
+            filter
+        };
+        let far = |count| (0..count).map(|key| remix(key, 1)).collect::<Vec<_>>();
+        let mut hashes = far(10_000);
+        hashes.extend((0..4_000).map(|key| remix(key, 3) >> 5));
+        let deep = of(&hashes);
+        let (deepest, _) = deep.directory.segment(0);
+        for few in [0, 5, 300] {
+            let few = far(few);
+            let mut one = of(&few);
+            one.take_in(&deep);
+            assert!(one.directory.segment(0).0 < deepest, "{deepest}");
+            assert!(hashes.iter().chain(&few).all(|&hash| one.contains_hash(hash, Time::ZERO)));
+            let absent = (0..20_000).filter(|&key| one.contains_hash(remix(key, 4), Time::ZERO));
+            assert!(absent.count() < 400);
+        }
+    }
+
     /// A segment that ran out of room for good reports all of its keys, and so does a union.
     #[test]
     fn what_reports_everything_goes_on_doing_so() {

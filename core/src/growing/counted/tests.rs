@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use super::super::parameters::GrowingParameters;
+use super::union::Combine;
 use super::{GrowingCounts, GrowingCountsParameters};
 use crate::codec::{Reader, Writer};
 use crate::filter::{Counting, Filter, Membership};
@@ -138,6 +139,48 @@ fn what_has_no_room_is_unknown_and_never_nothing() {
     assert_eq!(filter.add_hash(u64::MAX, 5, Time::ZERO), 5);
     let filter = reopened(&filter);
     assert_eq!(filter.count_hash(1 << 60, Time::ZERO), u64::MAX);
+}
+
+/// What one of two counters knows nothing of, both together know nothing of; of all else they know what they knew.
+#[test]
+fn what_has_no_room_in_one_is_unknown_in_both() {
+    let mut crowded = GrowingCounts::new(parameters(30));
+    for key in 0..20_000 {
+        crowded.insert_hash(remix(key, 1) >> 20 | 1 << 60, Time::ZERO);
+    }
+    let (depth, segment) = crowded.directory.segment(1 << 60);
+    assert!(segment.is_blind() && depth > 0);
+    let mut plain = GrowingCounts::new(parameters(30));
+    (0..20_000).for_each(|key| _ = plain.insert_hash(remix(key, 2), Time::ZERO));
+    let is_near = |key: &u64| remix(*key, 2) >> (64 - depth) == 1 << 60 >> (64 - depth);
+    let near = (0..20_000).filter(is_near).count() as u64;
+    assert!(near > 0 && near < 20_000);
+    for by in [Combine::Sum, Combine::Product] {
+        let mut both = plain.clone();
+        both.combine(&crowded, by);
+        for key in 0..20_000 {
+            let count = both.count_hash(remix(key, 2), Time::ZERO);
+            assert_eq!(count == u64::MAX, is_near(&key), "{key}: {count}");
+        }
+        assert_eq!(both.lost(), crowded.lost() + near);
+        // The other way round the segment here is the one that knows nothing.
+        let mut both = crowded.clone();
+        both.combine(&plain, by);
+        assert_eq!(both.count_hash(1 << 60, Time::ZERO), u64::MAX);
+        assert!(both.lost() >= crowded.lost());
+    }
+    let mut twice = crowded.clone();
+    twice.combine(&crowded, Combine::Sum);
+    assert_eq!(twice.lost(), 2 * crowded.lost());
+}
+
+/// Counters that are not built alike are refused before anything is done.
+#[test]
+fn counters_of_different_lengths_are_not_merged() {
+    let mut one = GrowingCounts::new(parameters(30));
+    let (alike, other) = (GrowingCounts::new(parameters(30)), GrowingCounts::new(parameters(5)));
+    assert!(one.check_mergeable(&alike).is_ok() && one.merge(&alike).is_ok());
+    assert!(one.check_mergeable(&other).is_err() && one.merge(&other).is_err());
 }
 
 /// A key that comes ever more often, among others, up to the largest count there is.

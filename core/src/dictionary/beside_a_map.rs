@@ -1,0 +1,76 @@
+//! The dictionary beside a plain map of places and tags.
+
+use std::collections::BTreeMap;
+
+use super::tools::CacheLines;
+use super::*;
+use crate::bits::Scalar;
+use crate::hash::remix;
+
+const TAGS: Tags = Tags { now: 1, due: 0 };
+
+fn filled(shape: Shape, hashes: impl Iterator<Item = u64>) -> (Dictionary, BTreeMap<Place, u64>) {
+    let mut dictionary = Dictionary::new(shape, 10);
+    let mut plain = BTreeMap::new();
+    for (number, hash) in hashes.enumerate() {
+        let place = dictionary.place(hash);
+        let tags = Tags { now: number as u64 % 3, due: 3 };
+        let seen = dictionary.insert(Scalar, place, tags, Repeat::Keep);
+        assert_eq!(seen != Seen::No, plain.contains_key(&place));
+        plain.entry(place).or_insert(tags.now);
+    }
+    (dictionary, plain)
+}
+
+/// Exiles included, each with its bucket, wherever it lies.
+#[test]
+fn entries_are_those_of_a_map() {
+    for (bins, sheds, close) in [(1, 1, 0), (40, 7, 0), (300, 2, 4)] {
+        let shape = Shape { bins, buckets: 89, remainder_bits: 9, tag_bits: 2, sheds };
+        let hashes = (0..48 * bins as u64 >> close).map(|key| remix(key, 1) >> close);
+        let (dictionary, plain) =
+            filled(shape, hashes.chain((0..70).map(|key| remix(key, 2) >> 10)));
+        assert_eq!(dictionary.frame().lost, 0);
+        let mut entries: Vec<_> = dictionary.entries().collect();
+        entries.sort_unstable();
+        assert_eq!(entries, plain.into_iter().collect::<Vec<_>>());
+
+        let stats = dictionary.stats();
+        let residents = (0..bins).map(|bin| dictionary.bins.get(bin).head().count()).sum::<u32>();
+        assert_eq!(stats.exiles + stats.stashed + u64::from(residents), dictionary.frame().len);
+        assert!(stats.exiles > 0 && stats.overflowing_bins > 0, "{stats:?}");
+        assert!(stats.overflowing_bins < bins || bins == 1, "{stats:?}");
+        let fullest = u64::from(stats.fullest_shed);
+        assert!(fullest * sheds as u64 >= stats.exiles && fullest <= stats.exiles, "{stats:?}");
+    }
+    let shape = Shape { bins: 3, buckets: 89, remainder_bits: 9, tag_bits: 2, sheds: 1 };
+    let nothing = Stats { exiles: 0, stashed: 0, fullest_shed: 0, overflowing_bins: 0 };
+    assert_eq!(Dictionary::new(shape, 10).stats(), nothing);
+}
+
+/// A count that does not agree with the entries is found.
+#[test]
+fn a_wrong_count_is_noticed() {
+    let shape = Shape { bins: 40, buckets: 89, remainder_bits: 9, tag_bits: 2, sheds: 7 };
+    let (mut dictionary, _) = filled(shape, (0..2_000).map(|key| remix(key, 1)));
+    let due = |_| TAGS.due;
+    let counted = dictionary.clone().counted(4, due).unwrap();
+    assert_eq!(counted.validate(4, due), Ok(()));
+    dictionary.frame_mut().due = counted.frame().due;
+    dictionary.frame_mut().len += 1;
+    assert_eq!(dictionary.validate(4, due), Err(Fault::Count));
+}
+
+/// Lines of both levels are told apart, and each counts once.
+#[test]
+fn lines_count_once_for_each_level() {
+    use super::tools::{Tier, Tools};
+    let mut lines = CacheLines::default();
+    let tools = lines.of(Scalar);
+    for part in [Tier::Bins, Tier::Backyard, Tier::Bins] {
+        tools.touch(part, 60, 8);
+        tools.touch(part, 64, 64);
+        tools.touch(part, 127, 1);
+    }
+    assert_eq!(lines.count(), 4);
+}
