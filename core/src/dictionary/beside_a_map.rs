@@ -61,6 +61,27 @@ fn a_wrong_count_is_noticed() {
     assert_eq!(dictionary.validate(4, due), Err(Fault::Count));
 }
 
+/// A threshold that is no bucket's, and an exile below it, are found where they are.
+#[test]
+fn wrong_thresholds_are_noticed() {
+    let shape = Shape { bins: 40, buckets: 89, remainder_bits: 9, tag_bits: 2, sheds: 7 };
+    let (dictionary, _) = filled(shape, (0..2_400).map(|key| remix(key, 1)));
+    let counted = |bin: usize, threshold| {
+        let mut forged = dictionary.clone();
+        let head = forged.bins.get(bin).head();
+        forged.bins.get_mut(bin).set_head(head::Head { threshold, ..head });
+        forged.count(4, |_| 3)
+    };
+    let threshold = |bin: &usize| dictionary.bins.get(*bin).head().threshold;
+    let full: Vec<usize> = (0..40).filter(|bin| threshold(bin) != bins::NOBODY).collect();
+    assert!(full.iter().any(|&bin| bin > 7));
+    for bin in full {
+        assert!(counted(bin, threshold(&bin)).is_ok());
+        assert_eq!(counted(bin, bins::NOBODY), Err(Fault::Shed(bin % 7)));
+        assert_eq!(counted(bin, shape.buckets), Err(Fault::Bin(bin)));
+    }
+}
+
 /// Lines of both levels are told apart, and each counts once.
 #[test]
 fn lines_count_once_for_each_level() {

@@ -344,6 +344,23 @@ mod tests {
         }
     }
 
+    /// What falls by a bit at every depth has to end somewhere, and begins with a bit to spare.
+    #[test]
+    fn a_stated_number_needs_depths_beyond_it() {
+        let falling = |first: u8, last: usize| GrowingParameters {
+            bins: 2,
+            stated_bins: 3,
+            remainder_bits: core::array::from_fn(|depth| first - depth.min(last) as u8),
+            ..GrowingParameters::default()
+        };
+        assert!(falling(40, DEPTHS - 2).is_valid() && !falling(40, DEPTHS - 1).is_valid());
+        let most = MOST_REMAINDER_BITS as u8;
+        assert!(falling(most - 1, 5).is_valid() && !falling(most, 5).is_valid());
+        let unstated = GrowingParameters { stated_bins: 0, ..falling(most, 5) };
+        assert!(unstated.is_valid());
+        assert!(!GrowingParameters { wider: 1, ..unstated }.is_valid());
+    }
+
     #[test]
     fn halves_are_exact() {
         assert!((0..=u8::MAX).all(|times| halved(times) == 0.5_f64.powi(times.into())));

@@ -163,13 +163,13 @@ fn read_segment(payload: &mut Reader<'_>, width: usize) -> Result<Segment, Error
     }
     let expected = "a segment that does not contradict itself";
     let fault = Error::Field { field: "segment", found: bins as u64, expected };
-    if bins > MOST_BINS {
-        return Err(fault);
-    }
     let words = payload.words("segment", words_of(width, bins) as u64)?;
     let segment = Segment::from_words(words.into());
     if is_sound(&segment, width, bins) { Ok(segment) } else { Err(fault) }
 }
+
+// A byte tells no more bins than a segment can have.
+const _: () = assert!(MOST_BINS == u8::MAX as usize);
 
 /// Checks every invariant of a segment.
 fn is_sound(segment: &Segment, width: usize, bins: usize) -> bool {
@@ -210,6 +210,7 @@ fn entry(segment: &Segment, width: usize, slot: usize) -> (bool, u64) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::address::Block;
     use super::*;
     use crate::filter::Membership;
     use crate::hash::remix;
@@ -227,6 +228,17 @@ mod tests {
         payload.extend((count as u32).to_le_bytes());
         payload.extend([1, 0, 0, 0, 0, 0, 0, 0].repeat(count));
         read(parameters, &mut Reader::new(&payload))
+    }
+
+    #[test]
+    fn blocks_begin_in_front_of_the_last_slot() {
+        const WIDTH: usize = 5;
+        let begins_at = |slot| {
+            let mut segment = Segment::new(WIDTH, 2);
+            segment.set_block(BLOCKS - 1, Block::new(slot, 0));
+            is_sound(&segment, WIDTH, 2)
+        };
+        assert!(begins_at(2 * SLOTS - 1) && !begins_at(2 * SLOTS));
     }
 
     #[test]

@@ -136,3 +136,37 @@ impl CountedSegment<Box<[u64]>> {
         !self.segment.ends_at(slot) && self.segment.field(self.shape.width(), slot) == 0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::address::Block;
+    use super::*;
+
+    /// A segment of nothing in so many words.
+    fn read(words: usize, key_bits: usize) -> bool {
+        let mut payload = Writer::new();
+        payload.u32(words as u32);
+        payload.words(&vec![0; words]);
+        read_segment(&mut Reader::new(&payload.into_bytes()), key_bits).is_ok()
+    }
+
+    #[test]
+    fn segments_without_slots_or_with_too_wide_ones_are_refused() {
+        assert!((1..=HEAD).all(|words| !read(words, 10)));
+        assert!(read(HEAD + 8, 10) && read(MOST_WORDS, 10) && !read(MOST_WORDS + 1, 10));
+        // A bit of each slot is its code at least, and 62 bits are the most.
+        assert!(read(HEAD + 64, 61) && !read(HEAD + 64, 62));
+    }
+
+    #[test]
+    fn blocks_begin_in_front_of_the_last_slot() {
+        let empty: Segment = Segment::from_words(vec![0; HEAD + 64].into());
+        let begins_at = |slot| {
+            let mut segment = empty.clone();
+            segment.set_block(BLOCKS - 1, Block::new(slot, 0));
+            CountedSegment::of(segment, 10).is_sound()
+        };
+        let slots = empty.slots(CountedSegment::of(empty.clone(), 10).shape.width());
+        assert!(begins_at(slots - 1) && !begins_at(slots));
+    }
+}
