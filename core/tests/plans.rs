@@ -195,7 +195,35 @@ fn all() -> String {
             writeln!(all, "  {why}: {}", names.join(", ")).unwrap();
         }
     }
-    all + &of_older_releases()
+    all + &stated_numbers() + &of_older_releases()
+}
+
+/// Growing filters for numbers that somebody stated.
+fn stated_numbers() -> String {
+    let mut all = "\nstated numbers\n".to_owned();
+    for rate in [0.01, 1e-3, 1e-4, 1e-6] {
+        let goal = Goal::new(Window::Ever, error(rate));
+        for items in [
+            1,
+            50,
+            800,
+            1_500,
+            3_000,
+            20_000,
+            70_000,
+            300_000,
+            1_000_000,
+            3_000_000,
+            20_000_000,
+            1 << 34,
+        ] {
+            match GrowingParameters::with_stated_items(rate, items) {
+                Ok(stated) => writeln!(all, "  {}", told(&stated, &goal)).unwrap(),
+                Err(Unfit(why)) => writeln!(all, "  {items}: {why}").unwrap(),
+            }
+        }
+    }
+    all
 }
 
 /// Parameters that nobody plans any more, and that snapshots have.

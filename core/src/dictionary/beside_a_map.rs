@@ -27,7 +27,7 @@ fn filled(shape: Shape, hashes: impl Iterator<Item = u64>) -> (Dictionary, BTree
 fn entries_are_those_of_a_map() {
     for (bins, sheds, close) in [(1, 1, 0), (40, 7, 0), (300, 2, 4)] {
         let shape = Shape { bins, buckets: 89, remainder_bits: 9, tag_bits: 2, sheds };
-        let hashes = (0..48 * bins as u64 >> close).map(|key| remix(key, 1) >> close);
+        let hashes = (0..48 * bins as u64 >> close).map(|key| !(remix(key, 1) >> close));
         let (dictionary, plain) =
             filled(shape, hashes.chain((0..70).map(|key| remix(key, 2) >> 10)));
         assert_eq!(dictionary.frame().lost, 0);
@@ -46,6 +46,15 @@ fn entries_are_those_of_a_map() {
     let shape = Shape { bins: 3, buckets: 89, remainder_bits: 9, tag_bits: 2, sheds: 1 };
     let nothing = Stats { exiles: 0, stashed: 0, fullest_shed: 0, overflowing_bins: 0 };
     assert_eq!(Dictionary::new(shape, 10).stats(), nothing);
+}
+
+/// An entry fits a word with its home, and the stash has room for the number of every bin.
+#[test]
+fn every_home_can_be_told() {
+    let shape = |bins, sheds| Shape { bins, buckets: 57, remainder_bits: 32, tag_bits: 16, sheds };
+    assert!(shape(512, 512).is_valid() && !shape(513, 513).is_valid());
+    assert!(shape(256, 1).is_valid() && !shape(257, 1).is_valid());
+    assert!(!shape(1 << 20, 1).is_valid());
 }
 
 /// A count that does not agree with the entries is found.

@@ -361,6 +361,15 @@ mod tests {
         assert!(!GrowingParameters { wider: 1, ..unstated }.is_valid());
     }
 
+    /// Segments of higher prefixes get more bins, but the last quarter alike.
+    #[test]
+    fn not_all_split_at_once() {
+        let parameters = GrowingParameters { bins: 20, ..GrowingParameters::default() };
+        let bins: Vec<_> = (0..8).map(|prefix| parameters.bins_of(prefix, 3)).collect();
+        assert_eq!(bins, [20, 22, 25, 27, 30, 32, 35, 35]);
+        assert_eq!(parameters.most_bins(), 35);
+    }
+
     #[test]
     fn halves_are_exact() {
         assert!((0..=u8::MAX).all(|times| halved(times) == 0.5_f64.powi(times.into())));

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use core::any::Any;
 
 use super::super::field::matches;
-use super::super::segment::{Address, SLOTS, Segment};
+use super::super::segment::{Address, Segment};
 use super::counts::CountedSegment;
 use super::draft::Draft;
 use super::filter::GrowingCounts;
@@ -86,8 +86,7 @@ impl GrowingCounts {
             Some(made) => self.directory.replace(hash, made),
             None => return self.forget_below(hash, depth),
         }
-        let most = 2 * SLOTS * self.parameters.lengths.bins_of(prefix(hash, depth), depth);
-        if entries > most || self.should_split(entries, hash, depth) {
+        if self.should_split(entries, hash, depth) {
             self.split_for(hash);
         }
     }
