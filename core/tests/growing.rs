@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 
+use crate::hostile::forge;
 use lately::dictionary::tools::CacheLines;
 use lately::growing::{Growing, GrowingParameters};
 use lately::raw::{Filter, Membership, Removing, codec, remix};
@@ -357,7 +358,19 @@ fn a_copy_halves_its_table_like_the_original() {
     let mut filter = tiny(true);
     (0..KEYS).for_each(|key| _ = filter.insert_hash(remix(key, 13), Time::ZERO));
     (0..KEYS * 3 / 4).for_each(|key| remove(&mut filter, key));
+    // Behind the parameters are items, lost ones, the number of segments and the length of prefixes.
+    const HALVING: u32 = 1 << 31;
+    let behind_parameters = |saved: &[u8]| {
+        codec::HEADER_BYTES + u32::from_le_bytes(saved[32..36].try_into().unwrap()) as usize
+    };
+    let with_made = |saved: &[u8], made: u32| {
+        let (mut forged, at) = (saved.to_vec(), behind_parameters(saved) + 8 + 8 + 4 + 1);
+        forged[at..at + 4].copy_from_slice(&made.to_le_bytes());
+        codec::open(&forge(forged)).is_ok()
+    };
     let (mut copy, mut halving) = (opened(&filter), 0);
+    let saved = codec::save(&filter, HASHING);
+    assert!(with_made(&saved, 0) && !with_made(&saved, HALVING | 2), "not while it is needed");
     for key in KEYS * 3 / 4..KEYS {
         remove(&mut filter, key);
         remove(&mut copy, key);
@@ -366,10 +379,15 @@ fn a_copy_halves_its_table_like_the_original() {
         }
         let saved = codec::save(&filter, HASHING);
         assert!(saved == codec::save(&copy, HASHING), "{key}");
-        // Behind the parameters are items, lost ones, the number of segments and the length of prefixes.
-        let parameters = u32::from_le_bytes(saved[32..36].try_into().unwrap()) as usize;
-        let at = codec::HEADER_BYTES + parameters + 8 + 8 + 4 + 1;
+        let at = behind_parameters(&saved) + 8 + 8 + 4 + 1;
         let made = u32::from_le_bytes(saved[at..at + 4].try_into().unwrap());
+        if made >> 31 == 1 {
+            let half = 1 << (saved[at - 1] - 1);
+            assert!(with_made(&saved, made) && with_made(&saved, HALVING | (half - 2)));
+            for wrong in [0, 1, 3, half - 1, half, half + 2] {
+                assert!(!with_made(&saved, HALVING | wrong), "{wrong} of {half}");
+            }
+        }
         halving += made >> 31;
         // As often as it can be in the middle of it, and now and then.
         if made >> 31 == 1 || key % 100 == 0 {
@@ -377,6 +395,19 @@ fn a_copy_halves_its_table_like_the_original() {
         }
     }
     assert!(halving > 10, "{halving}");
+}
+
+/// More items than there are entries are forged, and count for no more than these.
+#[test]
+fn a_forged_number_of_items_is_not_believed() {
+    let mut filter = tiny(false);
+    (0..500).for_each(|key| _ = filter.insert_hash(remix(key, 15), Time::ZERO));
+    let mut forged = codec::save(&filter, HASHING);
+    let at = codec::HEADER_BYTES + u32::from_le_bytes(forged[32..36].try_into().unwrap()) as usize;
+    forged[at..at + 8].fill(0xff);
+    let (opened, _) = codec::open(&forge(forged)).unwrap();
+    let items = opened.distinct(Time::ZERO).unwrap();
+    assert!((filter.items() as f64..2_000.0).contains(&items), "{items}");
 }
 
 /// Keys that have been there since before the first split are in many segments. What came later is taken back, and these

@@ -181,7 +181,11 @@ mod tests {
         for few in [0, 5, 300] {
             let few = far(few);
             let mut one = of(&few);
+            let sum = one.false_positive_rate() + deep.false_positive_rate();
             one.take_in(&deep);
+            // They become segments as deep as can be: none of their entries loses bits that it need not.
+            let error = one.false_positive_rate();
+            assert!(error <= 1.5 * sum, "{error}, {sum}");
             assert!(one.directory.segment(0).0 < deepest, "{deepest}");
             assert!(hashes.iter().chain(&few).all(|&hash| one.contains_hash(hash, Time::ZERO)));
             let absent = (0..20_000).filter(|&key| one.contains_hash(remix(key, 4), Time::ZERO));
