@@ -386,6 +386,26 @@ mod tests {
         assert_eq!(reasons("# None.\n").unwrap(), [""; 0]);
     }
 
+    /// A reason for a function that is gone would excuse the next one of that name.
+    #[test]
+    fn reasons_speak_of_what_is_there() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let reasons = reasons(&fs::read_to_string(root.join(REASONS)).unwrap()).unwrap();
+        assert!(reasons.len() > 100);
+        for reason in reasons {
+            let (file, change) = reason.split_once(": ").unwrap();
+            let code = fs::read_to_string(root.join(file)).expect(file);
+            // `... in Type::function`, or the whole of it: `replace Type::function -> Type with value`.
+            let function = match change.rsplit_once(" in ") {
+                Some((_, function)) => function,
+                None => change["replace ".len()..].split(" -> ").next().unwrap(),
+            };
+            let function = function.split(" with ").next().unwrap();
+            let function = function.rsplit("::").next().unwrap();
+            assert!(code.contains(&format!("fn {function}")), "{reason}: no function {function:?}");
+        }
+    }
+
     #[test]
     fn names_are_taken_literally() {
         assert_eq!(
