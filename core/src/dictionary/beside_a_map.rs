@@ -27,8 +27,9 @@ fn filled(shape: Shape, hashes: impl Iterator<Item = u64>) -> (Dictionary, BTree
 fn entries_are_those_of_a_map() {
     for (bins, sheds, close) in [(1, 1, 0), (40, 7, 0), (300, 2, 4)] {
         let shape = Shape { bins, buckets: 89, remainder_bits: 9, tag_bits: 2, sheds };
-        let hashes = (0..(48 + 18 * u64::from(close > 0)) * bins as u64 >> close)
-            .map(|key| !(remix(key, 1) >> close));
+        // Where they are close together, more than the bins there hold.
+        let keys = (if close > 0 { 66 } else { 48 }) * bins as u64;
+        let hashes = (0..keys >> close).map(|key| !(remix(key, 1) >> close));
         let (dictionary, plain) =
             filled(shape, hashes.chain((0..70).map(|key| remix(key, 2) >> 10)));
         assert_eq!(dictionary.frame().lost, 0);
