@@ -35,7 +35,8 @@ fn entries_are_those_of_a_map() {
         assert_eq!(dictionary.frame().lost, 0);
         let mut entries: Vec<_> = dictionary.entries().collect();
         entries.sort_unstable();
-        assert_eq!(entries, plain.into_iter().collect::<Vec<_>>());
+        // Thousands of them: a list would say less.
+        assert!(entries.into_iter().eq(plain), "{bins} bins");
 
         let stats = dictionary.stats();
         let residents = (0..bins).map(|bin| dictionary.bins.get(bin).head().count()).sum::<u32>();
