@@ -6,10 +6,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
 
-use crate::samples::stated;
+use crate::samples::{compare_with_kept, stated};
 use lately::growing::GrowingParameters;
 use lately::plan::{Goal, Limit};
 use lately::raw::{Blueprint, Unfit};
@@ -244,16 +242,5 @@ fn of_older_releases() -> String {
 
 #[test]
 fn plans_are_as_they_were() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/plans.txt");
-    let planned = all();
-    if std::env::var_os("LATELY_WRITE_GOLDEN").is_some() {
-        fs::write(&path, &planned).unwrap();
-    }
-    let kept = fs::read_to_string(&path).unwrap_or_default();
-    let changed = planned.lines().zip(kept.lines()).find(|(new, old)| new != old);
-    assert!(
-        planned == kept,
-        "{}: plans have changed, first of all in\n{changed:#?}\n`cargo xtask golden` writes them again",
-        path.display()
-    );
+    compare_with_kept("plans.txt", &all());
 }

@@ -6,11 +6,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
 
 use crate::hostile::forge;
-use crate::samples::{HASHING, KEYS, filled, key_hash, samples, variants};
+use crate::samples::{HASHING, KEYS, compare_with_kept, filled, key_hash, samples, variants};
 use lately::growing::{GrowingCountsParameters, GrowingParameters};
 use lately::plan::Goal;
 use lately::raw::codec::{self, CHECKSUM_BYTES, HEADER_BYTES};
@@ -106,16 +104,5 @@ fn all() -> String {
 
 #[test]
 fn what_was_refused_still_is() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/refused.txt");
-    let found = all();
-    if std::env::var_os("LATELY_WRITE_GOLDEN").is_some() {
-        fs::write(&path, &found).unwrap();
-    }
-    let kept = fs::read_to_string(&path).unwrap_or_default();
-    let changed = found.lines().zip(kept.lines()).find(|(new, old)| new != old);
-    assert!(
-        found == kept,
-        "{}: other snapshots are refused, first of all in\n{changed:#?}\n`cargo xtask golden` writes it again",
-        path.display()
-    );
+    compare_with_kept("refused.txt", &all());
 }

@@ -6,11 +6,9 @@
 //! `cargo xtask golden` writes the file again.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::ops::Range;
-use std::path::Path;
 
-use crate::samples::HASHING;
+use crate::samples::{HASHING, compare_with_kept};
 use lately::catalog::Row;
 use lately::dictionary::tools::CacheLines;
 use lately::dictionary::{Repeat, Shape};
@@ -326,18 +324,7 @@ fn compare(
         }
     }
     found += &more();
-    let file = format!("tests/golden/streams-{name}.txt");
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
-    if std::env::var_os("LATELY_WRITE_GOLDEN").is_some() {
-        fs::write(&path, &found).unwrap();
-    }
-    let kept = fs::read_to_string(&path).unwrap_or_default();
-    let changed = found.lines().zip(kept.lines()).find(|(new, old)| new != old);
-    assert!(
-        found == kept,
-        "{}: a stream leaves something else, first of all in\n{changed:#?}\n`cargo xtask golden` writes it again",
-        path.display()
-    );
+    compare_with_kept(&format!("streams-{name}.txt"), &found);
 }
 
 /// How close together every other thousand keys are, in words and in bits.

@@ -39,6 +39,21 @@ pub fn golden_file(name: &str, version: u16) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}-v{version}.bin"))
 }
 
+/// Compares a text with the file in `golden/` that keeps it, or writes that where this is wanted.
+pub fn compare_with_kept(file: &str, found: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(file);
+    if std::env::var_os("LATELY_WRITE_GOLDEN").is_some() {
+        fs::write(&path, found).unwrap();
+    }
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    let changed = found.lines().zip(kept.lines()).find(|(new, old)| new != old);
+    assert!(
+        found == kept,
+        "{}: something else was found, first of all in\n{changed:#?}\n`cargo xtask golden` writes it again",
+        path.display()
+    );
+}
+
 /// A filter with these parameters, filled.
 pub fn filled(blueprint: &dyn Blueprint) -> Box<dyn Filter> {
     let mut filter = blueprint.build(HASHING.structure_seed()).unwrap();
